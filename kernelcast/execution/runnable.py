@@ -14,11 +14,12 @@ from typing import Unpack
 from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.launch_sampling import sampled_launch
+from kernelcast.execution.launch_sampling import may_be_sampled
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
+from kernelcast.execution.sampler import Sampler
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.progress import Progress
 from kernelcast.ptx_frontend import read_module
@@ -36,6 +37,7 @@ from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import MOST_EVENTS
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
 
@@ -189,17 +191,17 @@ class RunnableKernel:
     ) -> KernelTrace:
         """The trace of a launch that fits, with paths where they are wanted."""
         widths = _widths(devices) if options.warp_width is None else [options.warp_width]
-        samples = None
-        if options.keeps_paths:
-            samples = PathSamples.record(self.kernel, launch, widths, options.ends)
-        found = None
-        if devices or not options.record_memory:
+        sampler = None
+        if (devices or not options.record_memory) and may_be_sampled(self.kernel, options):
             memories = devices if options.record_memory else ()
-            found = sampled_launch(self.kernel, launch, memories, widths, options)
-        if found is None:
-            found = self._executed(
-                launch, devices if options.record_memory else None, widths, options
-            )
+            sampler = Sampler(self.kernel, launch, memories, widths, options)
+        found = None if sampler is None else sampler.found()
+        if found is not None:
+            return found
+        samples = None if sampler is None else sampler.complete_paths
+        if options.keeps_paths and samples is None:
+            samples = PathSamples.record(self.kernel, launch, widths, options.ends, MOST_EVENTS)
+        found = self._executed(launch, devices if options.record_memory else None, widths, options)
         return found if samples is None else samples.added_to(found)
 
     def with_exact_sums(self) -> RunnableKernel:

@@ -7,7 +7,7 @@ the whole grid is known exactly, and the sample says what one issue moves at eac
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +22,9 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.plan import Role, SamplePlan
-from kernelcast.traces.trace import ThreadBlockClasses
+from kernelcast.simcore.sampling.plan import SamplePlan
 
-__all__ = ["extrapolate"]
+__all__ = ["IssueCounts", "extrapolate"]
 
 _CONFIDENCE = 0.95
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
@@ -39,21 +38,40 @@ Reals = npt.NDArray[np.float64]
 class _Sample:
     """What a sample counted by instruction: requests of the launch, rows of cold start and parts.
 
-    `halves`: the two measured intervals of each sample, positions in `parts`.
+    `halves`: positions in `parts` of the measured halves of each sample; `relative_error` of the
+    population.
     """
 
     population: Reals
     cold: Counters
     all_parts: Counters
     parts: Sequence[Counters]
-    halves: tuple[tuple[int, int], ...]
+    halves: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    relative_error: float
+
+    @property
+    def measured(self) -> list[int]:
+        """Positions of all intervals that are measured."""
+        return sorted({place for pair in self.halves for half in pair for place in half})
+
+
+@dataclass(frozen=True)
+class IssueCounts:
+    """How often instructions are issued: in the `whole` launch, and in what was `simulated`.
+
+    Shape (instructions,) each. `relative_error`: standard error of `whole` as a share of it.
+    """
+
+    whole: Reals
+    simulated: Reals
+    relative_error: float = 0.0
 
 
 def extrapolate(
     plan: SamplePlan,
     parts: Sequence[Counters],
     finished: TrafficResult,
-    classes: ThreadBlockClasses,
+    issues: IssueCounts,
 ) -> SampledTraffic:
     """`parts`: counts of each interval of the plan; `finished`: of all, write-back included.
 
@@ -64,11 +82,12 @@ def extrapolate(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
     sample = _Sample(
-        _population(plan, finished.by_instruction.requests, classes),
-        parts[0],
+        _population(finished.by_instruction.requests, issues),
+        _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold),
         finished.by_instruction,
         parts,
-        _halves(plan),
+        plan.halves(),
+        issues.relative_error,
     )
     columns = {name: _column(sample, name) for name in Counters._fields}
     written = finished.dram_write_transactions
@@ -93,29 +112,17 @@ def _ratio(count: int, of: int) -> float:
     return count / of if of else 0.0
 
 
-def _population(plan: SamplePlan, requests: Ints, classes: ThreadBlockClasses) -> Reals:
+def _total(parts: Iterable[Counters]) -> Counters:
+    columns = zip(*parts, strict=True)
+    return Counters(*(np.sum(column, axis=0) for column in columns))
+
+
+def _population(requests: Ints, issues: IssueCounts) -> Reals:
     """Requests of the whole grid by pc: exact but for accesses under a guard."""
-    count = len(classes.warp_issues)
-    sizes = np.zeros(count, np.int64)
-    for item in plan.intervals:
-        own = classes.of_thread_block[item.first : item.end]
-        sizes += np.bincount(own, minlength=count)
-    simulated = (sizes @ classes.warp_issues).astype(np.float64)
-    issues: Reals = classes.totals()[0].astype(np.float64)
-    per_simulated = np.divide(issues, simulated, out=np.zeros(len(issues)), where=simulated > 0)
-    population: Reals = requests.astype(np.float64) * per_simulated
+    simulated = issues.simulated
+    more = np.divide(issues.whole, simulated, out=np.zeros(len(simulated)), where=simulated > 0)
+    population: Reals = requests.astype(np.float64) * more
     return population
-
-
-def _halves(plan: SamplePlan) -> tuple[tuple[int, int], ...]:
-    """Positions of the two measured intervals of each sample; the same twice for a lone one."""
-    roles = [item.role for item in plan.intervals]
-    found = []
-    for position, role in enumerate(roles):
-        if role is Role.MEASURED and roles[position - 1] is not Role.MEASURED:
-            has_second = roles[position + 1 : position + 2] == [Role.MEASURED]
-            found.append((position, position + has_second))
-    return tuple(found)
 
 
 def _column(sample: _Sample, name: str) -> Reals:
@@ -133,7 +140,7 @@ def _rate(sample: _Sample, name: str, *, is_measured: bool) -> Reals:
     counted: Reals = getattr(sample.all_parts, name).astype(np.float64)
     requests: Reals = sample.all_parts.requests.astype(np.float64)
     if is_measured:
-        chosen = sorted({position for pair in sample.halves for position in pair})
+        chosen = sample.measured
         measured = sum(sample.parts[i].requests for i in chosen)
         counted = np.where(measured, sum(getattr(sample.parts[i], name) for i in chosen), counted)
         requests = np.where(measured, measured, requests)
@@ -147,8 +154,7 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     the whole.
     """
     residual = _residuals(sample, weights)
-    chosen = {position for pair in sample.halves for position in pair}
-    measured = float(sum(sample.parts[i].requests.sum() for i in chosen))
+    measured = float(sum(sample.parts[i].requests.sum() for i in sample.measured))
     rest = float(np.maximum(0.0, sample.population - sample.cold.requests).sum())
     if not rest:
         return SampledCount(value, 0.0, value, value)
@@ -158,7 +164,7 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     by_sample = residual.sum(axis=1)
     scatter = math.sqrt(samples * by_sample.var(ddof=1) * max(0.0, 1.0 - measured / rest))
     drift = 2.0 * abs(float(residual[:, 1].sum()))
-    error = expansion * math.hypot(scatter, drift)
+    error = math.hypot(expansion * math.hypot(scatter, drift), sample.relative_error * value)
     reach = error * float(stdtrit(samples - 1, 0.5 + _CONFIDENCE / 2))
     return SampledCount(value, error, max(0.0, value - reach), value + reach)
 
@@ -168,9 +174,17 @@ def _residuals(sample: _Sample, weights: Mapping[str, float]) -> Reals:
     rates = {name: _rate(sample, name, is_measured=True) for name in weights}
     found = np.zeros((len(sample.halves), 2))
     for row, pair in enumerate(sample.halves):
-        for half, position in enumerate(sorted(set(pair))):
+        for half, position in _once(pair):
             part = sample.parts[position]
             for name, weight in weights.items():
                 left = getattr(part, name) - rates[name] * part.requests
                 found[row, half] += weight * float(left.sum())
     return found
+
+
+def _once(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+    """(half, position) of each interval of a sample; a sample of one half has it twice."""
+    first, second = pair
+    for half, places in enumerate([first] if first == second else pair):
+        for place in places:
+            yield half, place

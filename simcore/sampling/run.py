@@ -7,10 +7,9 @@ from typing import Protocol
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.extrapolation import extrapolate
+from kernelcast.simcore.sampling.extrapolation import IssueCounts, extrapolate
 from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import ThreadBlockClasses
 
 __all__ = ["SampleSimulation", "SkippingSimulator"]
 
@@ -22,7 +21,7 @@ class SkippingSimulator(Protocol):
         """Simulates a batch of consecutive thread blocks."""
 
     def skip_to(self, thread_block: int) -> None:
-        """Makes the next batch begin with `thread_block`; caches stay as they are."""
+        """Makes the next batch begin with `thread_block`, which may have come already."""
 
     def traffic_so_far(self) -> TrafficResult:
         """The memory traffic of the thread blocks that were simulated until now."""
@@ -37,15 +36,13 @@ class SampleSimulation:
     No batch may reach over the end of an interval; `simulator` must be cold.
     """
 
-    def __init__(
-        self, plan: SamplePlan, simulator: SkippingSimulator, classes: ThreadBlockClasses
-    ) -> None:
+    def __init__(self, plan: SamplePlan, simulator: SkippingSimulator) -> None:
         self._plan = plan
         self._simulator = simulator
-        self._classes = classes
         self._parts: list[Counters] = []
         self._before: Counters | None = None
-        self._reached = 0
+        self._reached = plan.intervals[0].first
+        self._simulated = 0
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError for one out of its turn."""
@@ -53,23 +50,24 @@ class SampleSimulation:
         if self._reached >= interval.end:
             self._close()
             interval = self._plan.intervals[len(self._parts)]
+            self._reached = interval.first
         first, end = batch.first_thread_block, batch.first_thread_block + batch.thread_blocks
-        if first != max(self._reached, interval.first) or end > interval.end:
+        if first != self._reached or end > interval.end:
             raise TraceFormatError(
                 f"thread blocks {first} to {end} where those of the sample from "
-                f"{max(self._reached, interval.first)} to {interval.end} were expected"
+                f"{self._reached} to {interval.end} were expected"
             )
-        if first > self._reached:
+        if first != self._simulated:
             self._simulator.skip_to(first)
         self._simulator.accept(batch)
-        self._reached = end
+        self._reached = self._simulated = end
 
-    def finish(self) -> SampledTraffic:
+    def finish(self, issues: IssueCounts) -> SampledTraffic:
         """Traffic of the whole launch; TraceFormatError when intervals are missing."""
         # the last interval has what was held back for thread blocks that might come before it
         finished = self._simulator.finish()
         self._close()
-        return extrapolate(self._plan, self._parts, finished, self._classes)
+        return extrapolate(self._plan, self._parts, finished, issues)
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""

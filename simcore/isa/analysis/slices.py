@@ -35,7 +35,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["Slice", "address_slice", "control_slice"]
+__all__ = ["Slice", "address_slice", "control_slice", "data_slice"]
 
 _WHAT = "slicing the kernel"
 _CLOCKS = (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER)
@@ -78,6 +78,49 @@ def control_slice(kernel: Kernel) -> Slice:
 def address_slice(kernel: Kernel) -> Slice:
     """The control slice, and what the addresses of all accesses to memory are computed from."""
     return _backward(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
+
+
+def data_slice(kernel: Kernel) -> Slice | None:
+    """The address slice of a kernel whose thread blocks find in memory what tells them their way.
+
+    It has what they keep in shared and local memory for it, too; its `loads` are those of global
+    memory. None where a thread block may ask more than memory: atomics, votes, clocks, the host.
+    """
+    roots = [*_control_roots(kernel), *_address_roots(kernel)]
+    found = _backward(kernel, roots)
+    own: frozenset[int] = frozenset()
+    by_pc = {item.pc: item for block in kernel.blocks for item in block.body}
+    if any(_is_own(by_pc[pc]) for pc in found.loads):
+        stores = list(_own_stores(kernel))
+        own = frozenset(pc for pc, _ in stores)
+        found = _backward(kernel, [*roots, *(use for _, uses in stores for use in uses)])
+    loads = [by_pc[pc] for pc in found.loads]
+    asks_more = any(not isinstance(load, Load) for load in loads) or found.clocks
+    if asks_more or any(_is_generic(load) for load in loads):
+        return None
+    of_others = tuple(load.pc for load in loads if not _is_own(load))
+    return Slice(found.pcs | own, of_others)
+
+
+def _own_stores(kernel: Kernel) -> Iterator[tuple[int, list[_Use]]]:
+    """(pc, what it reads) of all that writes shared or local memory."""
+    for block in kernel.blocks:
+        for position, item in enumerate(block.body):
+            if isinstance(item, Store | Atomic) and _is_own(item):
+                uses = [_Use(block.index, position, r.index, item.guard) for r in reads(item)]
+                yield item.pc, uses
+
+
+def _is_own(instruction: Instruction) -> bool:
+    """Whether an access is to memory of the thread block's own."""
+    return isinstance(instruction, Load | Store | Atomic) and instruction.address.space in (
+        AddressSpace.SHARED,
+        AddressSpace.LOCAL,
+    )
+
+
+def _is_generic(instruction: Instruction) -> bool:
+    return isinstance(instruction, Load) and instruction.address.space is AddressSpace.GENERIC
 
 
 def _control_roots(kernel: Kernel) -> Iterator[_Use]:

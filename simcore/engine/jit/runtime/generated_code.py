@@ -72,8 +72,11 @@ def generate(
     symbols: dict[str, int],
     records: bool,
     only: frozenset[int] | None = None,
+    *,
+    in_times: bool = False,
 ) -> GeneratedCode:
-    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
+    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced,
+    `in_times`: only at the times that a worker says.
 
     With `only`, a slice: instructions whose pc is not in it are counted, and their accesses
     recorded, but they do nothing. It must hold what branches, guards and addresses are made of.
@@ -95,7 +98,7 @@ def generate(
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
-    record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
+    record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     effects = Effects(only, used)
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, effects)

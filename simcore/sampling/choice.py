@@ -1,0 +1,143 @@
+"""The choice of a sample: whole waves where these are short, some times of waves where not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
+from kernelcast.simcore.sampling.pilot import Pilot, SampleSource
+from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
+from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cover
+from kernelcast.traces.stream import GridPart
+from kernelcast.traces.trace import Trace
+
+__all__ = ["Choice", "SampleSize"]
+
+_MOST_SHARE = 0.4
+_FEWEST_WAVES = 2
+"""The cold start alone has as many."""
+_SAMPLES, _FEWEST_SAMPLES = 8, 4
+_TURNOVERS = 1.25
+"""Capacities of L2 that a warm-up touches."""
+_FEWEST_SHARE = 1 / 32
+"""Of what is simulated, the least that a sample has for its warm-up, or to be measured."""
+
+
+@dataclass(frozen=True)
+class SampleSize:
+    """`accesses` that are simulated at most, about; `seed` of where samples lie."""
+
+    accesses: float = 1.2e7
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Plans the sample of a launch on a device that holds `wave` thread blocks at once."""
+
+    source: SampleSource
+    counts: Trace
+    pilot: Pilot
+    device: Device
+    wave: int
+    size: SampleSize
+
+    @property
+    def accesses(self) -> float:
+        """Those of the whole launch."""
+        return self.pilot.accesses(self.counts)
+
+    def plan(self) -> SamplePlan:
+        """The plan of the least error that simulates no more accesses than wanted, if one does."""
+        thread_blocks = self.counts.thread_blocks
+        if self.accesses <= self.size.accesses:
+            return whole_grid(thread_blocks)
+        share = self.size.accesses / self.accesses
+        of_wave = self.accesses * self.wave / thread_blocks
+        waves = self.size.accesses / of_wave
+        if waves > 2 * _SAMPLES:
+            plan = self._of_waves(self._warm_up_waves(), share)
+            if plan is not None:
+                return plan
+        plan = self._of_times()
+        if plan is not None:
+            return plan
+        if thread_blocks >= _FEWEST_WAVES * self.wave:
+            for warm_up in (self._warm_up_waves(), 1):
+                for most in (share, 0.1, 0.2, _MOST_SHARE):
+                    plan = self._of_waves(warm_up, most)
+                    if plan is not None:
+                        return plan
+        return whole_grid(thread_blocks)
+
+    def start_waves(self) -> int:
+        """Waves after which L2 has other contents than at first."""
+        return 1 if self.counts.thread_blocks <= self.wave else 2 * self._warm_up_waves()
+
+    def _of_waves(self, warm_up: int, share: float) -> SamplePlan | None:
+        counts = self.counts
+        if share < _MOST_SHARE / 1000 or _FEWEST_WAVES * self.wave > counts.thread_blocks:
+            return None
+        return plan_sample(
+            *(counts.grid, self.wave, warm_up, counts.classes, counts.instructions),
+            *(min(share, _MOST_SHARE), self.size.seed),
+        )
+
+    def _of_times(self) -> SamplePlan | None:
+        """Windows of time, if what L2 holds at one follows from a time shortly before."""
+        timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
+        accesses_per_time = self.accesses / timeline.waves / timeline.duration
+        affordable = self.size.accesses / accesses_per_time
+        least = max(2, int(_FEWEST_SHARE * affordable))
+        warm_up = self._turnover(timeline, least, affordable / (_FEWEST_SAMPLES + 1))
+        if warm_up is None:
+            return None
+        for samples in range(_SAMPLES, _FEWEST_SAMPLES - 1, -1):
+            measured = int(affordable / (samples + 1)) - warm_up
+            if measured >= max(least, warm_up // 4) or samples == _FEWEST_SAMPLES:
+                measured = max(least, measured, warm_up // 4)
+                plan = plan_windows(timeline, warm_up, measured, samples, self.size.seed)
+                if plan is not None:
+                    return with_cover(plan, timeline, self._missing_times(plan))
+        return None
+
+    def _turnover(self, timeline: Timeline, least: int, most: float) -> int | None:
+        """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""
+        wanted = _TURNOVERS * self.device.l2.capacity_bytes
+        start = timeline.time_of(timeline.waves / 2)
+        length = least
+        while length <= 2 * most:
+            footprint = Footprint(self.device.l2.sector_bytes)
+            pieces = timeline.pieces(start, start + length, Role.WARM_UP)
+            self.source.stream([item.part for item in pieces], [footprint])
+            if footprint.touched_bytes >= wanted:
+                return max(1, int(length * min(1.0, 1.1 * wanted / footprint.touched_bytes)))
+            length *= 2
+        return None
+
+    def _missing_times(self, plan: SamplePlan) -> list[tuple[int, int]]:
+        """When accesses happen that no interval has, for each the first time and what follows."""
+        seen = np.zeros(len(self.pilot.time), np.bool_)
+        for item in plan.intervals:
+            seen |= (self.pilot.time >= item.after) & (self.pilot.time < item.before)
+        found: list[tuple[int, int]] = []
+        while True:
+            have = np.unique(self.pilot.pc[seen])
+            missing = ~np.isin(self.pilot.pc, have)
+            if not missing.any():
+                return sorted(found)
+            first = int(self.pilot.time[missing].min())
+            last = first + plan.duration // 64
+            found.append((first - plan.duration // 64, last))
+            seen |= (self.pilot.time >= first) & (self.pilot.time <= last)
+
+    def _warm_up_waves(self) -> int:
+        sizes = []
+        footprint = Footprint(self.device.l2.sector_bytes)
+        for first in (0, self.wave):
+            self.source.stream([GridPart(first, first + self.wave)], [footprint])
+            sizes.append(footprint.touched_bytes)
+        return turnover_waves(sizes[0], sizes[1], self.device.l2.capacity_bytes)
