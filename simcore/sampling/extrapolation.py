@@ -23,6 +23,7 @@ from kernelcast.simcore.memory.hierarchy import (
 )
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.sampling.plan import SamplePlan
+from kernelcast.traces.trace import Trace
 
 __all__ = ["IssueCounts", "extrapolate"]
 
@@ -36,18 +37,29 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Sample:
-    """What a sample counted by instruction: requests of the launch, rows of cold start and parts.
+    """What a sample counted by instruction, of which `size` is known of the whole launch.
 
-    `halves`: positions in `parts` of the measured halves of each sample; `relative_error` of the
-    population.
+    `population`: that of the launch. `halves`: positions in `parts` of the measured halves of each
+    sample; `relative_error` of the population.
     """
 
+    size: str
     population: Reals
     cold: Counters
     all_parts: Counters
     parts: Sequence[Counters]
     halves: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     relative_error: float
+
+    def sizes(self, counts: Counters) -> Ints:
+        """What a part has of what is known of the launch."""
+        found: Ints = getattr(counts, self.size)
+        return found
+
+    @property
+    def rest(self) -> Reals:
+        """What the launch has after its start."""
+        return np.maximum(0.0, self.population - self.sizes(self.cold))
 
     @property
     def measured(self) -> list[int]:
@@ -59,12 +71,29 @@ class _Sample:
 class IssueCounts:
     """How often instructions are issued: in the `whole` launch, and in what was `simulated`.
 
-    Shape (instructions,) each. `relative_error`: standard error of `whole` as a share of it.
+    Shape (instructions,) each. `whole_lanes` and `simulated_lanes`: by how many lanes, None where
+    that is not known. `relative_error`: standard error of `whole` as a share of it.
     """
 
     whole: Reals
     simulated: Reals
     relative_error: float = 0.0
+    whole_lanes: Reals | None = None
+    simulated_lanes: Reals | None = None
+
+    @classmethod
+    def of(cls, whole: Trace, simulated: tuple[Ints, Ints], relative_error: float) -> IssueCounts:
+        """Of a launch, and (issues, lanes) of what was simulated."""
+        issues, lanes = (item.astype(np.float64) for item in whole.classes.totals())
+        some, some_lanes = (item.astype(np.float64) for item in simulated)
+        return cls(issues, some, relative_error, lanes, some_lanes)
+
+    def populations(self, counted: Counters) -> Iterator[tuple[str, Reals]]:
+        """(what, how much of it the launch has by pc): exact but for accesses under a guard."""
+        yield "requests", _more(counted.requests, self.whole, self.simulated)
+        if self.whole_lanes is not None and self.simulated_lanes is not None:
+            lanes = self.whole_lanes, self.simulated_lanes
+            yield "requested_bytes", _more(counted.requested_bytes, *lanes)
 
 
 def extrapolate(
@@ -81,14 +110,23 @@ def extrapolate(
         raise TraceFormatError(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
-    sample = _Sample(
-        _population(finished.by_instruction.requests, issues),
-        _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold),
-        finished.by_instruction,
-        parts,
-        plan.halves(),
-        issues.relative_error,
-    )
+    cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
+    found = [
+        _extrapolated(
+            _Sample(
+                *(size, population, cold, finished.by_instruction, parts, plan.halves()),
+                issues.relative_error,
+            ),
+            finished,
+            plan.share,
+        )
+        for size, population in issues.populations(finished.by_instruction)
+    ]
+    # what DRAM does follows from requests of warps, or from those of lanes: the better of the two
+    return min(found, key=lambda item: item.dram_reads.standard_error)
+
+
+def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> SampledTraffic:
     columns = {name: _column(sample, name) for name in Counters._fields}
     written = finished.dram_write_transactions
     # a sector counts for the store that dirties it; when it is written is another matter
@@ -105,7 +143,7 @@ def extrapolate(
         transaction_bytes=finished.transaction_bytes,
         writes=WriteBacks(round(writes) - left, round(fills), left),
     )
-    return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), plan.share)
+    return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), share)
 
 
 def _ratio(count: int, of: int) -> float:
@@ -117,12 +155,11 @@ def _total(parts: Iterable[Counters]) -> Counters:
     return Counters(*(np.sum(column, axis=0) for column in columns))
 
 
-def _population(requests: Ints, issues: IssueCounts) -> Reals:
-    """Requests of the whole grid by pc: exact but for accesses under a guard."""
-    simulated = issues.simulated
-    more = np.divide(issues.whole, simulated, out=np.zeros(len(simulated)), where=simulated > 0)
-    population: Reals = requests.astype(np.float64) * more
-    return population
+def _more(counted: Ints, whole: Reals, some: Reals) -> Reals:
+    """A count of a part as it is in the whole."""
+    more = np.divide(whole, some, out=np.zeros(len(some)), where=some > 0)
+    found: Reals = counted.astype(np.float64) * more
+    return found
 
 
 def _column(sample: _Sample, name: str) -> Reals:
@@ -131,20 +168,19 @@ def _column(sample: _Sample, name: str) -> Reals:
         rate = _rate(sample, name, is_measured=False)
         return rate * sample.population
     cold: Ints = getattr(sample.cold, name)
-    rest = np.maximum(0.0, sample.population - sample.cold.requests)
-    return cold + _rate(sample, name, is_measured=True) * rest
+    return cold + _rate(sample, name, is_measured=True) * sample.rest
 
 
 def _rate(sample: _Sample, name: str, *, is_measured: bool) -> Reals:
-    """What one request of each pc adds to a counter; of accesses never measured, over all parts."""
+    """What the size of a part adds to a counter by pc; of what is never measured, over all."""
     counted: Reals = getattr(sample.all_parts, name).astype(np.float64)
-    requests: Reals = sample.all_parts.requests.astype(np.float64)
+    sizes: Reals = sample.sizes(sample.all_parts).astype(np.float64)
     if is_measured:
         chosen = sample.measured
-        measured = sum(sample.parts[i].requests for i in chosen)
+        measured = sum(sample.sizes(sample.parts[i]) for i in chosen)
         counted = np.where(measured, sum(getattr(sample.parts[i], name) for i in chosen), counted)
-        requests = np.where(measured, measured, requests)
-    return np.divide(counted, requests, out=np.zeros_like(counted), where=requests > 0)
+        sizes = np.where(measured, measured, sizes)
+    return np.divide(counted, sizes, out=np.zeros_like(counted), where=sizes > 0)
 
 
 def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> SampledCount:
@@ -154,8 +190,8 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     the whole.
     """
     residual = _residuals(sample, weights)
-    measured = float(sum(sample.parts[i].requests.sum() for i in sample.measured))
-    rest = float(np.maximum(0.0, sample.population - sample.cold.requests).sum())
+    measured = float(sum(sample.sizes(sample.parts[i]).sum() for i in sample.measured))
+    rest = float(sample.rest.sum())
     if not rest:
         return SampledCount(value, 0.0, value, value)
     if not measured:
@@ -177,7 +213,7 @@ def _residuals(sample: _Sample, weights: Mapping[str, float]) -> Reals:
         for half, position in _once(pair):
             part = sample.parts[position]
             for name, weight in weights.items():
-                left = getattr(part, name) - rates[name] * part.requests
+                left = getattr(part, name) - rates[name] * sample.sizes(part)
                 found[row, half] += weight * float(left.sum())
     return found
 

@@ -98,16 +98,17 @@ class _SampledLaunch:
             stateless, rows = ahead, RowCounter(len(self.counts.instructions))
             self.source.stream(parts, [found, rows])
             whole = pilot.counts.classes.totals()[0].astype(np.float64)
-            simulated = _issues_behind(rows, pilot)
+            issues = IssueCounts(
+                self.counts.classes.totals()[0].astype(np.float64),
+                _issues_behind(rows, pilot),
+                self.census.relative_error,
+            )
         else:
             stateless = _Stateless(self.counts, self.device)
             executed = self.source.stream(parts, [found, *stateless.sinks])
-            whole = simulated = executed.classes.totals()[0].astype(np.float64)
-        issues = IssueCounts(
-            self.counts.classes.totals()[0].astype(np.float64),
-            simulated,
-            self.census.relative_error,
-        )
+            totals = executed.classes.totals()
+            whole = totals[0].astype(np.float64)
+            issues = IssueCounts.of(self.counts, totals, self.census.relative_error)
         sample = found.finish(issues)
         if is_warm:
             sample = self._warmed(sample, choice)

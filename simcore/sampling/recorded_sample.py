@@ -110,9 +110,8 @@ class RecordedSample:
         for item in self.plan.intervals:
             own = classes.of_thread_block[item.first : item.end]
             sizes += np.bincount(own, minlength=len(sizes))
-        issues = IssueCounts(
-            classes.totals()[0].astype(np.float64), (sizes @ classes.warp_issues).astype(np.float64)
-        )
+        simulated = sizes @ classes.warp_issues, sizes @ classes.lane_executions
+        issues = IssueCounts.of(counts, simulated, 0.0)
         sample = self._simulation.finish(issues)
         return MemoryResult(
             sample.traffic,

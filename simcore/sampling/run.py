@@ -8,7 +8,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.sampling.extrapolation import IssueCounts, extrapolate
-from kernelcast.simcore.sampling.plan import SamplePlan
+from kernelcast.simcore.sampling.plan import Interval, SamplePlan
 from kernelcast.traces.stream import AccessBatch
 
 __all__ = ["SampleSimulation", "SkippingSimulator"]
@@ -48,9 +48,7 @@ class SampleSimulation:
         """Takes the next batch; TraceFormatError for one out of its turn."""
         interval = self._plan.intervals[len(self._parts)]
         if self._reached >= interval.end:
-            self._close()
-            interval = self._plan.intervals[len(self._parts)]
-            self._reached = interval.first
+            interval = self._next()
         first, end = batch.first_thread_block, batch.first_thread_block + batch.thread_blocks
         if first != self._reached or end > interval.end:
             raise TraceFormatError(
@@ -68,6 +66,17 @@ class SampleSimulation:
         finished = self._simulator.finish()
         self._close()
         return extrapolate(self._plan, self._parts, finished, issues)
+
+    def _next(self) -> Interval:
+        """Closes an interval, whose thread blocks may end before those of another role begin."""
+        last, following = self._plan.intervals[len(self._parts) : len(self._parts) + 2]
+        if last.role is not following.role or following.first != self._reached:
+            # long thread blocks are counted where they belong, however few they are
+            self._simulator.skip_to(following.first)
+            self._simulated = following.first
+        self._close()
+        self._reached = following.first
+        return following
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""
