@@ -30,7 +30,7 @@ _FEWEST_SHARE = 1 / 32
 class SampleSize:
     """`accesses` that are simulated at most, about; `seed` of where samples lie."""
 
-    accesses: float = 1.2e7
+    accesses: float = 8e6
     seed: int = 0
 
 

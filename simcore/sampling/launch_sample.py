@@ -27,6 +27,8 @@ from kernelcast.traces.trace import Trace
 
 __all__ = ["sample_memory", "scaled"]
 
+_UNEVEN = 8
+
 Reals = npt.NDArray[np.float64]
 
 
@@ -92,7 +94,7 @@ class _SampledLaunch:
         pilot = pilot_of(self.source, self.counts, ahead.sinks)
         choice = Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
         plan = choice.plan()
-        found = SampleSimulation(plan, self.simulator())
+        found = SampleSimulation(plan, self.simulator(), is_uneven=_is_uneven(self.counts))
         parts = [item.part for item in plan.intervals]
         if plan.has_times:
             stateless, rows = ahead, RowCounter(len(self.counts.instructions))
@@ -154,6 +156,12 @@ def _moved(count: SampledCount, by: float) -> SampledCount:
         low=max(0.0, count.low + by),
         high=max(0.0, count.high + by),
     )
+
+
+def _is_uneven(counts: Trace) -> bool:
+    """Whether some thread blocks last far longer than most."""
+    lasts = counts.warp_time.reshape(-1, counts.warps_per_thread_block).max(axis=1)
+    return bool(lasts.max(initial=0) > _UNEVEN * max(1.0, float(np.median(lasts))))
 
 
 def _issues_behind(rows: RowCounter, pilot: Pilot) -> Reals:

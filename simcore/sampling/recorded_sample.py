@@ -61,6 +61,7 @@ class RecordedSample:
                 *(launch.instructions, launch.warp_width, launch.warps_per_thread_block),
                 *(device, thread_blocks_per_sm),
             ),
+            is_uneven=True,
         )
         self._wavefronts = WavefrontCounter(launch.instructions, device)
         self._atomics = ContentionCounter(launch.instructions, device)

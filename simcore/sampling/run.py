@@ -33,14 +33,18 @@ class SkippingSimulator(Protocol):
 class SampleSimulation:
     """An AccessSink for the thread blocks of the plan's intervals, in their order.
 
-    No batch may reach over the end of an interval; `simulator` must be cold.
+    No batch may reach over the end of an interval; `simulator` must be cold. `is_uneven`: thread
+    blocks may last so long that they are counted where they began, not where they end.
     """
 
-    def __init__(self, plan: SamplePlan, simulator: SkippingSimulator) -> None:
+    def __init__(
+        self, plan: SamplePlan, simulator: SkippingSimulator, *, is_uneven: bool = False
+    ) -> None:
         self._plan = plan
         self._simulator = simulator
         self._parts: list[Counters] = []
         self._before: Counters | None = None
+        self._is_uneven = is_uneven
         self._reached = plan.intervals[0].first
         self._simulated = 0
 
@@ -68,10 +72,9 @@ class SampleSimulation:
         return extrapolate(self._plan, self._parts, finished, issues)
 
     def _next(self) -> Interval:
-        """Closes an interval, whose thread blocks may end before those of another role begin."""
+        """Closes an interval; uneven thread blocks end before those of another role begin."""
         last, following = self._plan.intervals[len(self._parts) : len(self._parts) + 2]
-        if last.role is not following.role or following.first != self._reached:
-            # long thread blocks are counted where they belong, however few they are
+        if self._is_uneven and (last.role, self._reached) != (following.role, following.first):
             self._simulator.skip_to(following.first)
             self._simulated = following.first
         self._close()
