@@ -122,16 +122,19 @@ class TrafficSimulator:
         transactions = int(table[:, (DRAM_READS, DRAM_WRITES)].sum())
         return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)
 
-    def skip_to(self, thread_block: int) -> None:
+    def skip_to(self, thread_block: int, *, as_first_wave: bool = False) -> None:
         """The next batch begins with `thread_block`, wherever the last one has ended.
 
         What is pending is simulated first; the caches keep what they hold and the SMs their places,
-        so that the next thread blocks overlap like those of any later wave.
+        so that the next thread blocks overlap like those of any later wave; `as_first_wave` has all
+        places free at once.
         TraceFormatError when the launch has ended.
         """
         if self._is_finished:
             raise TraceFormatError(f"cannot skip to thread block {thread_block} after the end")
         self._simulate(None)
+        if as_first_wave:
+            self._distributor.wait_for_all()
         self._next_thread_block = thread_block
 
     def finish(self) -> TrafficResult:

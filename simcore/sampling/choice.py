@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,16 +14,25 @@ from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cov
 from kernelcast.traces.stream import GridPart
 from kernelcast.traces.trace import Trace
 
-__all__ = ["Choice", "SampleSize"]
+__all__ = ["Choice", "SampleSize", "lasting_ratio"]
 
 _MOST_SHARE = 0.4
 _FEWEST_WAVES = 2
 """The cold start alone has as many."""
 _SAMPLES, _FEWEST_SAMPLES = 8, 4
+_ENLARGED = 4
+_IN_STEP = 1.1
+"""How much longer than most a thread block may last of those that are in step."""
 _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
 _FEWEST_SHARE = 1 / 32
 """Of what is simulated, the least that a sample has for its warm-up, or to be measured."""
+
+
+def lasting_ratio(counts: Trace) -> float:
+    """How many times as long as most of the thread blocks the longest one lasts."""
+    lasts = counts.warp_time.reshape(-1, counts.warps_per_thread_block).max(axis=1)
+    return float(lasts.max(initial=0) / max(1.0, float(np.median(lasts))))
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,11 @@ class SampleSize:
 
     accesses: float = 8e6
     seed: int = 0
+    is_enlarged: bool = False
+
+    def enlarged(self) -> SampleSize:
+        """What is simulated where a first sample says too little."""
+        return replace(self, accesses=_ENLARGED * self.accesses, is_enlarged=True)
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,8 @@ class Choice:
 
     def _of_times(self) -> SamplePlan | None:
         """Windows of time, if what L2 holds at one follows from a time shortly before."""
+        if lasting_ratio(self.counts) > _IN_STEP:
+            return None
         timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
         accesses_per_time = self.accesses / timeline.waves / timeline.duration
         affordable = self.size.accesses / accesses_per_time
@@ -99,7 +115,8 @@ class Choice:
             measured = int(affordable / (samples + 1)) - warm_up
             if measured >= max(least, warm_up // 4) or samples == _FEWEST_SAMPLES:
                 measured = max(least, measured, warm_up // 4)
-                plan = plan_windows(timeline, warm_up, measured, samples, self.size.seed)
+                lengths = warm_up / timeline.duration, measured / timeline.duration
+                plan = plan_windows(timeline, *lengths, samples, self.size.seed)
                 if plan is not None:
                     return with_cover(plan, timeline, self._missing_times(plan))
         return None

@@ -28,6 +28,9 @@ from kernelcast.traces.trace import Trace
 __all__ = ["IssueCounts", "extrapolate"]
 
 _CONFIDENCE = 0.95
+_UNSEEN = 0.005
+"""A share of the value that the interval has besides: caches that were warmed up are not those of
+the launch, and no sample can tell. It is what was found where samples do not scatter."""
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
 """What does not depend on caches: the warm-ups count too."""
 
@@ -201,7 +204,7 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     scatter = math.sqrt(samples * by_sample.var(ddof=1) * max(0.0, 1.0 - measured / rest))
     drift = 2.0 * abs(float(residual[:, 1].sum()))
     error = math.hypot(expansion * math.hypot(scatter, drift), sample.relative_error * value)
-    reach = error * float(stdtrit(samples - 1, 0.5 + _CONFIDENCE / 2))
+    reach = error * float(stdtrit(samples - 1, 0.5 + _CONFIDENCE / 2)) + _UNSEEN * value
     return SampledCount(value, error, max(0.0, value - reach), value + reach)
 
 

@@ -18,7 +18,7 @@ from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.warm_caches import warm_traffic
 from kernelcast.simcore.sampling.census import Census
-from kernelcast.simcore.sampling.choice import Choice, SampleSize
+from kernelcast.simcore.sampling.choice import Choice, SampleSize, lasting_ratio
 from kernelcast.simcore.sampling.extrapolation import IssueCounts
 from kernelcast.simcore.sampling.pilot import Pilot, RowCounter, SampleSource, pilot_of
 from kernelcast.simcore.sampling.run import SampleSimulation
@@ -28,6 +28,8 @@ from kernelcast.traces.trace import Trace
 __all__ = ["sample_memory", "scaled"]
 
 _UNEVEN = 8
+"""Times as long as most lasts a thread block that makes a launch uneven."""
+_WANTED_ERROR = 0.02
 
 Reals = npt.NDArray[np.float64]
 
@@ -45,8 +47,16 @@ def sample_memory(
     All of it is simulated where it makes too few accesses for samples. `is_warm`: the launch finds
     in L2 what an equal one has left.
     """
-    launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size or SampleSize())
-    return launch.result(is_warm)
+    size = size or SampleSize()
+    while True:
+        launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
+        found = launch.result(is_warm)
+        if found.sample is None or _reach(found.sample.dram_reads) <= _WANTED_ERROR:
+            return found
+        if size.is_enlarged:
+            return found
+        # irregular thread blocks scatter: a sample that says little is worth a larger one
+        size = size.enlarged()
 
 
 class _Stateless:
@@ -94,7 +104,9 @@ class _SampledLaunch:
         pilot = pilot_of(self.source, self.counts, ahead.sinks)
         choice = Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
         plan = choice.plan()
-        found = SampleSimulation(plan, self.simulator(), is_uneven=_is_uneven(self.counts))
+        found = SampleSimulation(
+            plan, self.simulator(), is_uneven=lasting_ratio(self.counts) > _UNEVEN
+        )
         parts = [item.part for item in plan.intervals]
         if plan.has_times:
             stateless, rows = ahead, RowCounter(len(self.counts.instructions))
@@ -158,10 +170,9 @@ def _moved(count: SampledCount, by: float) -> SampledCount:
     )
 
 
-def _is_uneven(counts: Trace) -> bool:
-    """Whether some thread blocks last far longer than most."""
-    lasts = counts.warp_time.reshape(-1, counts.warps_per_thread_block).max(axis=1)
-    return bool(lasts.max(initial=0) > _UNEVEN * max(1.0, float(np.median(lasts))))
+def _reach(count: SampledCount) -> float:
+    """Half the interval as a share of the value."""
+    return (count.high - count.value) / count.value if count.value else 0.0
 
 
 def _issues_behind(rows: RowCounter, pilot: Pilot) -> Reals:

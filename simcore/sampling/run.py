@@ -20,7 +20,7 @@ class SkippingSimulator(Protocol):
     def accept(self, batch: AccessBatch) -> None:
         """Simulates a batch of consecutive thread blocks."""
 
-    def skip_to(self, thread_block: int) -> None:
+    def skip_to(self, thread_block: int, *, as_first_wave: bool = False) -> None:
         """Makes the next batch begin with `thread_block`, which may have come already."""
 
     def traffic_so_far(self) -> TrafficResult:
@@ -60,7 +60,7 @@ class SampleSimulation:
                 f"{self._reached} to {interval.end} were expected"
             )
         if first != self._simulated:
-            self._simulator.skip_to(first)
+            self._skip_to(first)
         self._simulator.accept(batch)
         self._reached = self._simulated = end
 
@@ -74,12 +74,19 @@ class SampleSimulation:
     def _next(self) -> Interval:
         """Closes an interval; uneven thread blocks end before those of another role begin."""
         last, following = self._plan.intervals[len(self._parts) : len(self._parts) + 2]
-        if self._is_uneven and (last.role, self._reached) != (following.role, following.first):
-            self._simulator.skip_to(following.first)
+        is_apart = following.first != self._reached
+        if (self._is_uneven and last.role is not following.role) or (
+            is_apart and (self._is_uneven or self._plan.has_times)
+        ):
+            self._skip_to(following.first)
             self._simulated = following.first
         self._close()
         self._reached = following.first
         return following
+
+    def _skip_to(self, thread_block: int) -> None:
+        # a wave that is looked at again is as much in step as it was
+        self._simulator.skip_to(thread_block, as_first_wave=self._plan.has_times)
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""

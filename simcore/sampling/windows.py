@@ -61,27 +61,29 @@ class Timeline:
 
 
 def plan_windows(
-    timeline: Timeline, warm_up: int, measured: int, samples: int, seed: int = 0
+    timeline: Timeline, warm_up: float, measured: float, samples: int, seed: int = 0
 ) -> SamplePlan | None:
-    """Plans samples that warm up, and are measured, for such times.
+    """Plans samples that warm up, and are measured, for such parts of a wave.
 
-    None where strata are too short for them.
+    Where the grid does not fill the last wave they take longer for as much work. None where strata
+    are too short for them.
     """
-    cold = warm_up + measured
-    start = cold / timeline.duration
+    start = warm_up + measured
     stratum = (timeline.waves - start) / samples
-    intervals = [*timeline.pieces(0, cold, Role.COLD)]
-    reached = cold
+    if stratum < start:
+        return None
+    intervals = [*timeline.pieces(0, timeline.time_of(start), Role.COLD)]
+    reached = start
     for number in range(samples):
-        place = timeline.time_of(start + (number + sample_offset(number, seed)) * stratum)
-        place = min(max(place, reached + warm_up), timeline.end - measured)
-        if place < reached + warm_up:
-            return None
-        half, reached = place + measured // 2, place + measured
-        intervals += timeline.pieces(place - warm_up, place, Role.WARM_UP)
-        intervals += timeline.pieces(place, half, Role.MEASURED, number, 0)
-        intervals += timeline.pieces(half, reached, Role.MEASURED, number, 1)
-    return SamplePlan(timeline.thread_blocks, tuple(intervals), timeline.duration)
+        slack = sample_offset(number, seed) * (stratum - start)
+        begin = start + number * stratum + slack
+        place, reached = begin + warm_up, begin + start
+        times = [timeline.time_of(at) for at in (begin, place, place + measured / 2, reached)]
+        intervals += timeline.pieces(times[0], times[1], Role.WARM_UP)
+        intervals += timeline.pieces(times[1], times[2], Role.MEASURED, number, 0)
+        intervals += timeline.pieces(times[2], times[3], Role.MEASURED, number, 1)
+    kept = tuple(item for item in intervals if item.before > item.after)
+    return SamplePlan(timeline.thread_blocks, kept, timeline.duration)
 
 
 def with_cover(
