@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import kernelcast as kc
-from kernelcast.execution.memory_simulation import ResidentLaunch, resident_launch
+from kernelcast.execution.memory_simulation import resident_launch
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch, SlicedLaunch
@@ -152,7 +152,9 @@ def small_machine() -> Device:
 def exact(case: Case) -> MemoryResult:
     """All thread blocks, executed and simulated."""
     kernel, launch = case.make()
-    memory = SimulatedMemory(instruction_rows(kernel), _WIDTH, *_resident(kernel, launch))
+    device, resident = resident_launch(kernel, launch, small_machine())
+    warps = -(-launch.threads_per_thread_block // _WIDTH)
+    memory = SimulatedMemory(instruction_rows(kernel), _WIDTH, warps, device, resident)
     CompiledLaunch(kernel, launch, _WIDTH).run(Limits(), None, [memory])
     return memory.finish()
 
@@ -168,18 +170,15 @@ def sampled(case: Case, seed: int = 0, *, may_grow: bool = False) -> MemoryResul
         data = data_slice(kernel)
         assert data is not None
         source = DataSource(kernel, launch, _WIDTH, Limits(), data)
-    _, *resident = _resident(kernel, launch)
-    return sample_memory(source, Census(source.counts(None)), *resident, size=size)
-
-
-def _resident(kernel: Kernel, launch: Launch) -> tuple[int, Device, int]:
-    """Warps of a thread block, and what the machine holds."""
-    found: ResidentLaunch = resident_launch(kernel, launch, small_machine())
-    return -(-launch.threads_per_thread_block // _WIDTH), *found
+    census = Census(source.counts(None))
+    return sample_memory(
+        source, census, *resident_launch(kernel, launch, small_machine()), size=size
+    )
 
 
 def _recorded(kernel: Kernel, launch: Launch, size: SampleSize) -> MemoryResult:
-    warps, device, resident = _resident(kernel, launch)
+    device, resident = resident_launch(kernel, launch, small_machine())
+    warps = -(-launch.threads_per_thread_block // _WIDTH)
     rows = instruction_rows(kernel)
     described = LaunchRows(rows, launch.grid, _WIDTH, warps, 8 * size.accesses)
     sample = RecordedSample.planned(described, device, resident, size)
