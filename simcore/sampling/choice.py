@@ -21,7 +21,7 @@ _FEWEST_WAVES = 2
 """The cold start alone has as many."""
 _SAMPLES, _FEWEST_SAMPLES = 8, 4
 _ENLARGED = 4
-_IN_STEP = 1.1
+_IN_STEP = 1.5
 """How much longer than most a thread block may last of those that are in step."""
 _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
@@ -41,11 +41,11 @@ class SampleSize:
 
     accesses: float = 8e6
     seed: int = 0
-    is_enlarged: bool = False
+    may_grow: bool = True
 
     def enlarged(self) -> SampleSize:
         """What is simulated where a first sample says too little."""
-        return replace(self, accesses=_ENLARGED * self.accesses, is_enlarged=True)
+        return replace(self, accesses=_ENLARGED * self.accesses, may_grow=False)
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Choice:
 
     @property
     def accesses(self) -> float:
-        """Those of the whole launch."""
-        return self.pilot.accesses(self.counts)
+        """Those of the launch; one that is scattered counts as often as it takes to simulate."""
+        return self.pilot.accesses(self.counts) * self.pilot.quarter_lines
 
     def plan(self) -> SamplePlan:
         """The plan of the least error that simulates no more accesses than wanted, if one does."""

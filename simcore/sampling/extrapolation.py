@@ -28,7 +28,7 @@ from kernelcast.traces.trace import Trace
 __all__ = ["IssueCounts", "extrapolate"]
 
 _CONFIDENCE = 0.95
-_UNSEEN = 0.005
+_UNSEEN = 0.01
 """A share of the value that the interval has besides: caches that were warmed up are not those of
 the launch, and no sample can tell. It is what was found where samples do not scatter."""
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")

@@ -21,6 +21,7 @@ from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import Choice, SampleSize, lasting_ratio
 from kernelcast.simcore.sampling.extrapolation import IssueCounts
 from kernelcast.simcore.sampling.pilot import Pilot, RowCounter, SampleSource, pilot_of
+from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.simcore.sampling.run import SampleSimulation
 from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
@@ -29,7 +30,7 @@ __all__ = ["sample_memory", "scaled"]
 
 _UNEVEN = 8
 """Times as long as most lasts a thread block that makes a launch uneven."""
-_WANTED_ERROR = 0.02
+_WANTED_ERROR = 0.025
 
 Reals = npt.NDArray[np.float64]
 
@@ -48,15 +49,12 @@ def sample_memory(
     in L2 what an equal one has left.
     """
     size = size or SampleSize()
-    while True:
-        launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
-        found = launch.result(is_warm)
-        if found.sample is None or _reach(found.sample.dram_reads) <= _WANTED_ERROR:
-            return found
-        if size.is_enlarged:
-            return found
-        # irregular thread blocks scatter: a sample that says little is worth a larger one
-        size = size.enlarged()
+    found, plan = _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)
+    if not size.may_grow or plan.has_times or _reach(found) <= _WANTED_ERROR:
+        return found
+    # whole waves that scatter say little: a larger sample is worth its time
+    size = size.enlarged()
+    return _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)[0]
 
 
 class _Stateless:
@@ -98,7 +96,7 @@ class _SampledLaunch:
             left,
         )
 
-    def result(self, is_warm: bool) -> MemoryResult:
+    def result(self, is_warm: bool) -> tuple[MemoryResult, SamplePlan]:
         """Simulates, and extrapolates."""
         ahead = _Stateless(self.counts, self.device)
         pilot = pilot_of(self.source, self.counts, ahead.sinks)
@@ -126,7 +124,7 @@ class _SampledLaunch:
         sample = found.finish(issues)
         if is_warm:
             sample = self._warmed(sample, choice)
-        return MemoryResult(
+        memory = MemoryResult(
             sample.traffic,
             scaled(stateless.wavefronts.totals, whole, issues.whole),
             self.thread_blocks_per_sm,
@@ -134,6 +132,7 @@ class _SampledLaunch:
             stateless.atomics.found,
             FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
         )
+        return memory, plan
 
     def _warmed(self, sample: SampledTraffic, choice: Choice) -> SampledTraffic:
         """The sample of a launch that finds what the last thread blocks of one have left."""
@@ -170,9 +169,12 @@ def _moved(count: SampledCount, by: float) -> SampledCount:
     )
 
 
-def _reach(count: SampledCount) -> float:
-    """Half the interval as a share of the value."""
-    return (count.high - count.value) / count.value if count.value else 0.0
+def _reach(found: MemoryResult) -> float:
+    """Half the interval of DRAM reads as a share of them."""
+    if found.sample is None or not found.sample.dram_reads.value:
+        return 0.0
+    reads = found.sample.dram_reads
+    return (reads.high - reads.value) / reads.value
 
 
 def _issues_behind(rows: RowCounter, pilot: Pilot) -> Reals:

@@ -24,6 +24,8 @@ __all__ = [
 
 _MOST_THREAD_BLOCKS = 64
 _MOST_ACCESSES = 1 << 20
+_LOOKED_AT = 1 << 10
+_SECTOR_BYTES = 32
 _KINDS = ("load", "store", "atomic")
 _SPACES = ("global", "generic", "local")
 
@@ -59,11 +61,20 @@ class _Times:
         self._pc: list[npt.NDArray[np.int32]] = []
         self._time: list[npt.NDArray[np.int32]] = []
         self.duration = 0
+        self._sectors: list[float] = []
 
     def accept(self, batch: AccessBatch) -> None:
         self._pc.append(batch.accesses.pc)
         self._time.append(batch.accesses.time)
         self.duration = max(self.duration, int(batch.warp_time.max(initial=0)))
+        some = batch.accesses.pattern[:: max(1, len(batch.accesses) // _LOOKED_AT)]
+        if len(some):
+            sectors = np.sort(batch.patterns.offsets[some] // _SECTOR_BYTES, axis=1)
+            self._sectors.append(1.0 + float((np.diff(sectors, axis=1) != 0).sum(axis=1).mean()))
+
+    @property
+    def quarter_lines(self) -> float:
+        return max(1.0, float(np.mean(self._sectors or [1.0])) / 4)
 
     @property
     def pc(self) -> Ints:
@@ -78,6 +89,7 @@ class _Times:
 class Pilot:
     """`requests_per_issue` by pc; `pc` and `time` of the accesses of some thread blocks.
 
+    `quarter_lines`: of how many times four sectors an access has lanes, on average, at least one.
     `counts`: of the whole thread blocks of the pilot. `duration`: the most instructions of a warp.
     """
 
@@ -86,6 +98,7 @@ class Pilot:
     pc: Ints
     time: Ints
     duration: int
+    quarter_lines: float
 
     def accesses(self, whole: Trace) -> float:
         """How many accesses to global and local memory the whole launch makes."""
@@ -115,4 +128,4 @@ def pilot_of(source: SampleSource, whole: Trace, sinks: Sequence[AccessSink] = (
     counts = source.stream(parts, [rows, times, *sinks])
     issues = counts.classes.totals()[0]
     per_issue = np.divide(rows.rows, issues, out=np.zeros(len(issues)), where=issues > 0)
-    return Pilot(counts, per_issue, times.pc, times.time, times.duration)
+    return Pilot(counts, per_issue, times.pc, times.time, times.duration, times.quarter_lines)

@@ -162,7 +162,7 @@ def exact(case: Case) -> MemoryResult:
 def sampled(case: Case, seed: int = 0, *, may_grow: bool = False) -> MemoryResult:
     """The same from a sample, which may grow where it says too little."""
     kernel, launch = case.make()
-    size = SampleSize(case.accesses, seed, is_enlarged=not may_grow)
+    size = SampleSize(case.accesses, seed, may_grow=may_grow)
     if case.reads_what_is_written:
         return _recorded(kernel, launch, size)
     source: SlicedLaunch | DataSource = SlicedLaunch(kernel, launch, _WIDTH, Limits())
