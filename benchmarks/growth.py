@@ -75,7 +75,7 @@ def _spmv(rows: int) -> kc.KernelTrace:
     def columns(chunk: int, elements: int) -> npt.NDArray[Any]:
         return np.random.default_rng(chunk).integers(0, rows, elements, np.int32)
 
-    arguments = [
+    arguments: list[Any] = [
         LazyBuffer((rows + 1,), np.int32, starts),
         LazyBuffer((nonzeros,), np.int32, columns),
         *(LazyBuffer((count,), np.float64) for count in (nonzeros, rows, rows)),

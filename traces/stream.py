@@ -53,7 +53,7 @@ class GridPart(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        """Whether it makes no access at all."""
+        """Whether none of its accesses is made."""
         return self.before <= self.after
 
 

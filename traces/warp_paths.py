@@ -27,7 +27,7 @@ NO_PATTERN = -1
 MOST_EVENTS = 1 << 21
 """The most events in all paths of a trace together."""
 MOST_EVENTS_OF_SAMPLE = 1 << 19
-"""The same for a launch that is sampled: its loops repeat, and every event is walked many times."""
+"""The most events of a launch that is sampled: loops repeat, and every event is walked often."""
 _SM_THREADS = 2048
 """Threads of the largest SM; a sample has as many again, so that warps are not all equal."""
 _SM_WARPS = 64

@@ -35,11 +35,11 @@ from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import sampled_thread_blocks
 
 if TYPE_CHECKING:
+    from kernelcast.execution.data_source import DataSource
     from kernelcast.execution.path_samples import PathSamples
     from kernelcast.execution.run_options import RunOptions
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
     from kernelcast.simcore.memory.simulated_memory import MemoryResult
-    from kernelcast.simcore.sampling.data_source import DataSource
 
 __all__ = ["SampledLaunch", "is_small", "may_be_sampled", "sampled_launch"]
 
@@ -89,8 +89,8 @@ def _source(
     kernel: Kernel, launch: Launch, width: int, options: RunOptions
 ) -> SlicedLaunch | DataSource | None:
     """What makes the accesses of any thread blocks; None where each needs what others write."""
+    from kernelcast.execution.data_source import DataSource
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
-    from kernelcast.simcore.sampling.data_source import DataSource
 
     if why_not_sampled(kernel) is None:
         return SlicedLaunch(kernel, launch, width, options.ends)
@@ -106,7 +106,7 @@ def _with_paths(
     source: SlicedLaunch | DataSource, launch: Launch, width: int, options: RunOptions
 ) -> Launch:
     """The launch, with what the thread blocks whose paths are recorded read to find their way."""
-    from kernelcast.simcore.sampling.data_source import DataSource
+    from kernelcast.execution.data_source import DataSource
 
     if not isinstance(source, DataSource) or not options.keeps_paths:
         return launch
@@ -179,10 +179,10 @@ def is_small(
     kernel: Kernel, launch: Launch, widths: Sequence[int], paths: PathSamples | None
 ) -> bool:
     """Whether paths, or the lack of loops, tell that it is too little work for samples."""
-    width = widths[0]
+    width, threads = widths[0], launch.threads_per_thread_block
     works = [] if paths is None else [paths.work(launch, each) for each in widths]
     if paths is not None and paths.are_complete:
         return not any(work is None or work.is_large for work in works)
     if has_loops(kernel):
-        return cannot_be_large(launch, width)
-    return not most_work(kernel, launch, width).is_large
+        return cannot_be_large(launch.thread_blocks * -(-threads // width))
+    return not most_work(kernel, launch.thread_blocks, threads, width).is_large

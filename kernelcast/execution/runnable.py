@@ -19,7 +19,7 @@ from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
-from kernelcast.execution.sampler import Sampler
+from kernelcast.execution.sampler import Sampler, tell_expected
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.progress import Progress
 from kernelcast.ptx_frontend import read_module
@@ -201,6 +201,8 @@ class RunnableKernel:
         samples = None if sampler is None else sampler.complete_paths
         if options.keeps_paths and samples is None:
             samples = PathSamples.record(self.kernel, launch, widths, options.ends, MOST_EVENTS)
+        if samples is not None:
+            tell_expected(samples, launch, widths)
         found = self._executed(launch, devices if options.record_memory else None, widths, options)
         return found if samples is None else samples.added_to(found)
 

@@ -12,6 +12,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import is_small, sampled_launch
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.sampling import Sampling
+from kernelcast.progress import tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
@@ -20,10 +21,20 @@ from kernelcast.traces.warp_paths import MOST_EVENTS_OF_SAMPLE
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions
 
-__all__ = ["Sampler"]
+__all__ = ["Sampler", "tell_expected"]
+
+_LONG_S = 10.0
 
 _MANY_THREADS = 10**8
 """Buffers of so many threads are not made for a look at some paths."""
+
+
+def tell_expected(paths: PathSamples, launch: Launch, widths: Sequence[int]) -> None:
+    """Tells how long a launch will be executed, where that is long."""
+    works = [paths.work(launch, width) for width in widths]
+    seconds = sum(work.expected_s for work in works if work is not None)
+    if seconds > _LONG_S:
+        tell(f"{seconds:.0f} s or more to be expected", 0.0)
 
 
 @dataclass(frozen=True)

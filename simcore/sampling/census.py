@@ -153,7 +153,7 @@ def _scaled_stages(counted: Trace, classes: ThreadBlockClasses) -> Ints:
 
 
 def _relative_error(values: Reals, places: Sequence[Ints], grid: Sequence[int]) -> float:
-    """Of a sum over the grid: the scatter of slices between the ends of each axis.
+    """The error of a sum over the grid, from how slices between the ends of each axis scatter.
 
     `values` of the counted thread blocks, shape (z, y, x).
     """

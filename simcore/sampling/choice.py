@@ -26,7 +26,7 @@ _IN_STEP = 1.5
 _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
 _FEWEST_SHARE = 1 / 32
-"""Of what is simulated, the least that a sample has for its warm-up, or to be measured."""
+"""The least part of what is simulated that a sample has for its warm-up, or to be measured."""
 
 
 def lasting_ratio(counts: Trace) -> float:
@@ -61,7 +61,7 @@ class Choice:
 
     @property
     def accesses(self) -> float:
-        """Those of the launch; one that is scattered counts as often as it takes to simulate."""
+        """Accesses of the launch; a scattered one counts as often as it takes to simulate."""
         return self.pilot.accesses(self.counts) * self.pilot.quarter_lines
 
     def plan(self) -> SamplePlan:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.sampling.pilot import access_pcs
 from kernelcast.traces.trace import Trace
 
@@ -29,6 +28,7 @@ _COUNTED_THREAD_BLOCKS = 1 << 20
 """More than that takes longer to count, even without data."""
 _MOST_COUNTED = 4096
 _FEWEST_COUNTED = 512
+_INSTRUCTIONS_PER_S, _ACCESSES_PER_S = 3e8, 4e6
 _LONG_WARP = 1 << 16
 """Accesses of a warp that runs longer than most."""
 
@@ -44,12 +44,17 @@ class Work:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is worth a sample."""
+        """Whether a sample is worth its error."""
         return (
             self.threads >= _MANY_THREADS
             or self.accesses >= _MANY_ACCESSES
             or self.instructions >= _MANY_INSTRUCTIONS
         )
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds that executing it takes, with its memory, on two cores."""
+        return self.instructions / _INSTRUCTIONS_PER_S + self.accesses / _ACCESSES_PER_S
 
     @property
     def counting_takes_long(self) -> bool:
@@ -76,12 +81,12 @@ def work_of(trace: Trace) -> Work:
     )
 
 
-def most_work(kernel: Kernel, launch: Launch, width: int) -> Work:
-    """The most that a launch of a kernel without loops can do."""
-    threads = launch.thread_blocks * launch.threads_per_thread_block
-    warps = launch.thread_blocks * -(-launch.threads_per_thread_block // width)
+def most_work(kernel: Kernel, thread_blocks: int, threads: int, width: int) -> Work:
+    """The most that a launch of a kernel without loops can do, `threads` in a thread block."""
+    warps = thread_blocks * -(-threads // width)
     accesses = len(access_pcs(instruction_rows(kernel)))
-    return Work(threads, warps * len(kernel.instructions), warps * accesses, launch.thread_blocks)
+    instructions = warps * len(kernel.instructions)
+    return Work(thread_blocks * threads, instructions, warps * accesses, thread_blocks)
 
 
 def has_loops(kernel: Kernel) -> bool:
@@ -89,9 +94,8 @@ def has_loops(kernel: Kernel) -> bool:
     return any(target <= block.index for block in kernel.blocks for target in block.successors)
 
 
-def cannot_be_large(launch: Launch, width: int) -> bool:
+def cannot_be_large(warps: int) -> bool:
     """Whether so few warps are no large work, however long they run."""
-    warps = launch.thread_blocks * -(-launch.threads_per_thread_block // width)
     return warps * _LONG_WARP < _MANY_ACCESSES
 
 

@@ -86,7 +86,7 @@ class IssueCounts:
 
     @classmethod
     def of(cls, whole: Trace, simulated: tuple[Ints, Ints], relative_error: float) -> IssueCounts:
-        """Of a launch, and (issues, lanes) of what was simulated."""
+        """What a launch issues, and (issues, lanes) of what was simulated."""
         issues, lanes = (item.astype(np.float64) for item in whole.classes.totals())
         some, some_lanes = (item.astype(np.float64) for item in simulated)
         return cls(issues, some, relative_error, lanes, some_lanes)

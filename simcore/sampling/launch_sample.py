@@ -76,7 +76,7 @@ class _SampledLaunch:
 
     @property
     def counts(self) -> Trace:
-        """Those of the whole launch."""
+        """Counts of the whole launch."""
         return self.census.trace
 
     @property

@@ -82,7 +82,7 @@ class Interval:
 
     @property
     def is_cold(self) -> bool:
-        """Whether it is the start of the launch."""
+        """Whether the launch starts with this interval."""
         return self.role is Role.COLD
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import kernelcast as kc
+from kernelcast.execution.data_source import DataSource
 from kernelcast.execution.memory_simulation import resident_launch
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
@@ -21,7 +22,6 @@ from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import SampleSize
-from kernelcast.simcore.sampling.data_source import DataSource
 from kernelcast.simcore.sampling.decision import why_not_sampled
 from kernelcast.simcore.sampling.launch_sample import sample_memory
 from kernelcast.simcore.sampling.recorded_sample import LaunchRows, RecordedSample, grid_parts
@@ -112,7 +112,7 @@ def _loop_kernel() -> Kernel:
 
 
 def _loop() -> tuple[Kernel, Launch]:
-    """As many steps as the data say: few mostly, in some places many."""
+    """Threads that take as many steps as the data say: few mostly, in some places many."""
     threads = 800_000 // 256 * 256
     random = np.random.default_rng(5)
     counts = np.minimum(1 + random.pareto(1.5, threads), 60).astype(np.uint32)
@@ -160,7 +160,7 @@ def exact(case: Case) -> MemoryResult:
 
 
 def sampled(case: Case, seed: int = 0, *, may_grow: bool = False) -> MemoryResult:
-    """The same from a sample, which may grow where it says too little."""
+    """A sample of the thread blocks, which may grow where it says too little."""
     kernel, launch = case.make()
     size = SampleSize(case.accesses, seed, may_grow=may_grow)
     if case.reads_what_is_written:

@@ -225,12 +225,7 @@ class WarpFunction:
         warp.label(bad)
         self._control.fault(FAULT_LIMIT, (block.body or (block.terminator,))[0].pc, FULL)
         warp.label(good)
-        if self._record.in_times:
-            # what follows makes no access that is recorded: the warp ends, and nobody waits for it
-            (further,) = warp.labels("further")
-            past = self._record.is_past(time)
-            code.do(f"br i1 {past}, label %done, label %{further}")
-            warp.label(further)
+        self._record.end_warps(time)
 
     # instructions
 

@@ -12,6 +12,7 @@ from contextvars import copy_context
 from functools import lru_cache, partial
 
 from kernelcast.errors import LimitExceeded
+from kernelcast.progress import of_stage
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.runtime.code_versions import with_fewer_constants
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
@@ -253,4 +254,4 @@ class SlicedLaunch:
 
     def stream(self, parts: Sequence[GridPart], sinks: Sequence[AccessSink]) -> Trace:
         """The accesses of all parts, in their order; the trace counts their instructions."""
-        return self._addresses.run_parts(parts, self._limits, sinks)
+        return self._addresses.run_parts(parts, self._limits, sinks, of_stage("memory"))

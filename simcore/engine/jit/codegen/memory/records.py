@@ -49,7 +49,7 @@ class RecordCode:
         self._warp = warp
         self._analysis = analysis
         self._enabled = enabled
-        self.in_times = in_times
+        self._in_times = in_times
         self._time = "0"
         self._is_time = ""
         self.lane_offsets: list[tuple[int, ...]] = []
@@ -80,7 +80,7 @@ class RecordCode:
             words = accesses * (RECORD_WORDS + self._warp.width)
             self.most_bytes = max(self.most_bytes, 8 * words)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
-            if self.in_times:
+            if self._in_times:
                 self._is_time = self._within_times(time)
 
     def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:
@@ -157,9 +157,18 @@ class RecordCode:
         self.counted.append(CountedAccess(access.pc, offsets, self.slots, starts))
         return self.counted[-1].first_slot
 
-    def is_past(self, time: str) -> str:
-        """Emits whether nothing is recorded from a time on."""
-        return self._warp.scalar.op(f"icmp sge i64 {time}, {self._bound('record_until')}")
+    def end_warps(self, time: str) -> None:
+        """Ends a warp at the head of a loop if nothing is recorded of it from then on.
+
+        Nobody waits for it at a barrier then.
+        """
+        if not self._in_times:
+            return
+        code, warp = self._warp.scalar, self._warp
+        past = code.op(f"icmp sge i64 {time}, {self._bound('record_until')}")
+        (further,) = warp.labels("further")
+        code.do(f"br i1 {past}, label %done, label %{further}")
+        warp.label(further)
 
     def _within_times(self, time: str) -> str:
         code = self._warp.scalar
@@ -173,7 +182,7 @@ class RecordCode:
         return code.op(f"load i64, ptr {where}")
 
     def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
-        if not self.in_times:
+        if not self._in_times:
             self._write(pc, lanes, mask, position)
             return
         warp = self._warp
