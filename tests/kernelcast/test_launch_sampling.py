@@ -15,6 +15,7 @@ from kernelcast.cli import main
 from kernelcast.errors import LaunchError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.launch.lazy_buffer import ELEMENTS_PER_CHUNK, LazyBuffer
 from kernelcast.simcore.profile.timed import timed_warps
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -199,3 +200,35 @@ def test_a_reference_time_measured_on_another_gpu_has_that_gpu_simulated(
     words = command("estimate", "--size", "small", "--device", GPU, "--measured-on", "gtx-480")
     assert main([*words, "--reference-time", "0.001", "--csv"]) == 0
     assert GPU in capsys.readouterr().out
+
+
+def test_of_large_inputs_only_what_thread_blocks_look_up_is_made() -> None:
+    """Rows of eight nonzeros in scattered columns: 1 GB that nobody has to fill."""
+    rows, chunks = 1 << 24, set[int]()
+
+    def columns(chunk: int, elements: int) -> np.ndarray[Any, Any]:
+        chunks.add(chunk)
+        return np.random.default_rng(chunk).integers(0, rows, elements, np.int32)
+
+    def starts(chunk: int, elements: int) -> np.ndarray[Any, Any]:
+        return (8 * (chunk * ELEMENTS_PER_CHUNK + np.arange(elements))).astype(np.int32)
+
+    workload = EXAMPLES.parent / "validation/workloads/sparse/spmv_csr_scalar.toml"
+    lazy = [
+        LazyBuffer((rows + 1,), np.int32, starts),
+        LazyBuffer((8 * rows,), np.int32, columns),
+        *(LazyBuffer((size,), np.float64) for size in (8 * rows, rows, rows)),
+    ]
+    trace = (
+        kc.load_workload(workload)
+        .load_kernel()
+        .run(grid=rows // 256, block=256, args=[*lazy, rows], devices=[GPU], sampling=Sampling.AUTO)
+    )
+    sample = trace.simulated[0].memory.sample
+    assert sample is not None
+    assert sample.share < 0.1
+    assert 0 < len(chunks) < 8 * rows // ELEMENTS_PER_CHUNK
+    assert not any(buffer.is_materialised for buffer in lazy)
+    loads = [row for row in trace.data.instructions if row.kind == "load" and row.access_bytes == 8]
+    lanes = trace.data.classes.totals()[1]
+    assert [lanes[row.pc] for row in loads] == pytest.approx([8 * rows] * len(loads), rel=0.001)
