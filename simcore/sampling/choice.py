@@ -126,7 +126,7 @@ class Choice:
         wanted = _TURNOVERS * self.device.l2.capacity_bytes
         start = timeline.time_of(timeline.waves / 2)
         length = least
-        while length <= 2 * most:
+        while length <= 4 * most:
             footprint = Footprint(self.device.l2.sector_bytes)
             pieces = timeline.pieces(start, start + length, Role.WARM_UP)
             self.source.stream([item.part for item in pieces], [footprint])
