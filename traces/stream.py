@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,10 @@ import numpy.typing as npt
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import AccessTable, PatternCounts
 
-__all__ = ["AccessBatch", "AccessSink"]
+__all__ = ["ALWAYS", "AccessBatch", "AccessSink", "GridPart"]
+
+ALWAYS = 1 << 62
+"""A time that no warp reaches."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,29 @@ class AccessBatch:
     patterns: PatternTable
     warp_time: npt.NDArray[np.int32]
     pattern_counts: PatternCounts = field(default_factory=PatternCounts.empty)
+
+
+class GridPart(NamedTuple):
+    """Thread blocks `first` to `end`, the latter excluded, of which a launch makes the accesses.
+
+    With times only those of basic blocks that a warp begins after it has issued `after`
+    instructions, and before it has issued `before`.
+    """
+
+    first: int
+    end: int
+    after: int = 0
+    before: int = ALWAYS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of the thread blocks is left out."""
+        return self.after == 0 and self.before == ALWAYS
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether none of its accesses is made."""
+        return self.before <= self.after
 
 
 class AccessSink(Protocol):

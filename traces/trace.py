@@ -9,6 +9,7 @@ patterns, so an access is a small row: who, when, where, which pattern.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -126,18 +127,21 @@ class ThreadBlockClasses:
     lane_executions: Ints
     later_arrivals: Ints | None = None
 
+    @cached_property
+    def sizes(self) -> Ints:
+        """Thread blocks of each class, shape (classes,)."""
+        return np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
+
     def totals(self) -> tuple[Ints, Ints]:
         """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
-        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
-        return sizes @ self.warp_issues, sizes @ self.lane_executions
+        return self.sizes @ self.warp_issues, self.sizes @ self.lane_executions
 
     def group_issues(self) -> Ints:
         """Warp issues of the whole grid as a GPU counts them, shape (instructions,)."""
         issues, _ = self.totals()
         if self.later_arrivals is None:
             return issues
-        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
-        found: Ints = issues + sizes @ self.later_arrivals
+        found: Ints = issues + self.sizes @ self.later_arrivals
         return found
 
 

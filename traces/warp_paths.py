@@ -14,11 +14,20 @@ import numpy.typing as npt
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.phase_table import PhaseTable
 
-__all__ = ["GOLDEN", "MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
+__all__ = [
+    "GOLDEN",
+    "MOST_EVENTS",
+    "MOST_EVENTS_OF_SAMPLE",
+    "NO_PATTERN",
+    "WarpPaths",
+    "sampled_thread_blocks",
+]
 
 NO_PATTERN = -1
 MOST_EVENTS = 1 << 21
 """The most events in all paths of a trace together."""
+MOST_EVENTS_OF_SAMPLE = 1 << 19
+"""The most events of a launch that is sampled: loops repeat, and every event is walked often."""
 _SM_THREADS = 2048
 """Threads of the largest SM; a sample has as many again, so that warps are not all equal."""
 _SM_WARPS = 64

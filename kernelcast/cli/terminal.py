@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
-from kernelcast.progress import Progress, StageProgress
+from kernelcast.progress import Progress, StageProgress, stages_told_to
 from kernelcast.report import records
 from kernelcast.simcore.isa.ir.source_names import source_name
 
@@ -88,7 +88,10 @@ def show_log(name: str) -> None:
 
 @contextmanager
 def show_progress(title: str) -> Iterator[Progress | None]:
-    """A progress bar on standard error while the context lasts; None when it is no terminal."""
+    """A progress bar on standard error while the context lasts; None when it is no terminal.
+
+    It names the stages that are told of meanwhile.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -96,7 +99,12 @@ def show_progress(title: str) -> Iterator[Progress | None]:
     console = Console(stderr=True)
     with ProgressBar(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
         task = progress.add_task(title, total=1.0)
-        yield lambda share: progress.update(task, completed=share)
+
+        def told(stage: str, share: float) -> None:
+            progress.update(task, description=f"{title}: {stage}", completed=share)
+
+        with stages_told_to(told):
+            yield lambda share: progress.update(task, completed=share)
 
 
 @contextmanager

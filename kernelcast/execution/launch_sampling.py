@@ -1,8 +1,9 @@
-"""Large launches in seconds: exact counts from a slice, memory from a sample of thread blocks."""
+"""Large launches in seconds: counts of all or some thread blocks, memory from a sample of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import LaunchError
@@ -15,18 +16,43 @@ from kernelcast.execution.memory_simulation import (
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
-from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.analysis.slices import data_slice
+from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
+from kernelcast.simcore.isa.ir.kernel import GRID, Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.memory.cache_contents import FirstContents
-from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
+from kernelcast.simcore.sampling.census import Census, lattice_census, lattice_parts
+from kernelcast.simcore.sampling.decision import (
+    cannot_be_large,
+    has_loops,
+    most_work,
+    why_not_sampled,
+    work_of,
+)
+from kernelcast.simcore.sampling.pilot import accesses_of_classes
+from kernelcast.traces.stream import GridPart
 from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import sampled_thread_blocks
 
 if TYPE_CHECKING:
+    from kernelcast.execution.data_source import DataSource
+    from kernelcast.execution.path_samples import PathSamples
     from kernelcast.execution.run_options import RunOptions
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
     from kernelcast.simcore.memory.simulated_memory import MemoryResult
 
-__all__ = ["sampled_launch"]
+__all__ = ["SampledLaunch", "is_small", "may_be_sampled", "sampled_launch"]
+
+_PILOT = 64
+"""Thread blocks that tell how much work a launch is."""
+
+
+@dataclass(frozen=True)
+class SampledLaunch:
+    """The trace, with the memories of devices; `launch` has what its paths are recorded from."""
+
+    trace: KernelTrace
+    launch: Launch
 
 
 def sampled_launch(
@@ -35,51 +61,98 @@ def sampled_launch(
     devices: Sequence[Device],
     widths: Sequence[int],
     options: RunOptions,
-) -> KernelTrace | None:
+) -> SampledLaunch | None:
     """The trace for warps of each of the rising `widths`, and the memories of `devices`.
 
-    None where everything must be executed; LaunchError instead when sampling is ALWAYS.
+    None where the launch is too small for AUTO, or its thread blocks do not run apart from each
+    other. The options let it be sampled (`may_be_sampled`).
     """
-    reason = _why_not(kernel, launch, options)
-    if reason is None:
-        traces: list[Trace] = []
-        simulated: list[SimulatedDevice] = []
-        for width in widths:
-            from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
+    traces: list[Trace] = []
+    simulated: list[SimulatedDevice] = []
+    at = launch
+    for width in widths:
+        source = _source(kernel, launch, width, options)
+        census = None if source is None else _census(source, launch, options)
+        if source is None or census is None:
+            return None
+        traces.append(census.trace)
+        for device in devices:
+            if device.architecture.warp_width == width:
+                resident = resident_launch(kernel, launch, device)
+                memory = _memory(source, census, resident, options)
+                simulated.append(SimulatedDevice(device, memory))
+        at = _with_paths(source, launch, width, options)
+    return SampledLaunch(KernelTrace(tuple(traces), simulated=tuple(simulated)), at)
 
-            sliced = SlicedLaunch(kernel, launch, width, options.ends)
-            traces.append(sliced.counts(options.progress))
-            for device in devices:
-                if device.architecture.warp_width == width:
-                    resident = resident_launch(kernel, launch, device)
-                    memory = _memory(sliced, traces[-1], resident, options)
-                    simulated.append(SimulatedDevice(device, memory))
-        return KernelTrace(tuple(traces), simulated=tuple(simulated))
-    if options.sampling is Sampling.ALWAYS:
-        raise LaunchError(f"this launch cannot be sampled: {reason}")
-    return None
+
+def _source(
+    kernel: Kernel, launch: Launch, width: int, options: RunOptions
+) -> SlicedLaunch | DataSource | None:
+    """What makes the accesses of any thread blocks; None where each needs what others write."""
+    from kernelcast.execution.data_source import DataSource
+    from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
+
+    if why_not_sampled(kernel) is None:
+        return SlicedLaunch(kernel, launch, width, options.ends)
+    data = data_slice(kernel)
+    if data is None:
+        return None
+    found = DataSource(kernel, launch, width, options.ends, data)
+    is_alone = not found.reads_what_is_written(lattice_parts(launch.grid, _PILOT))
+    return found if is_alone else None
+
+
+def _with_paths(
+    source: SlicedLaunch | DataSource, launch: Launch, width: int, options: RunOptions
+) -> Launch:
+    """The launch, with what the thread blocks whose paths are recorded read to find their way."""
+    from kernelcast.execution.data_source import DataSource
+
+    if not isinstance(source, DataSource) or not options.keeps_paths:
+        return launch
+    threads = launch.threads_per_thread_block
+    numbers = sampled_thread_blocks(launch.thread_blocks, threads, -(-threads // width))
+    source.fill([GridPart(number, number + 1) for number in numbers.tolist()])
+    return source.launch
+
+
+def _census(
+    source: SlicedLaunch | DataSource, launch: Launch, options: RunOptions
+) -> Census | None:
+    """What all thread blocks do; None where it is little enough to be executed."""
+    found = lattice_census(source, launch.grid, _PILOT, accesses_of_classes)
+    work = work_of(found.trace)
+    if options.sampling is Sampling.AUTO and not work.is_large:
+        return None
+    if found.share < 1.0 and work.counting_takes_long:
+        most = work.thread_blocks_counted
+        return lattice_census(source, launch.grid, most, accesses_of_classes)
+    return found if found.share == 1.0 else Census(source.counts(options.progress))
 
 
 def _memory(
-    sliced: SlicedLaunch, counts: Trace, resident: ResidentLaunch, options: RunOptions
+    source: SlicedLaunch | DataSource, census: Census, resident: ResidentLaunch, options: RunOptions
 ) -> MemoryResult:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
     is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
-    return sample_memory(sliced, counts, *resident, is_warm)
+    found = sample_memory(source, census, *resident, is_warm)
+    if census.share == 1.0:
+        return found
+    error = 196 * census.relative_error
+    note = (
+        f"counts, from {census.share:.2%} of the thread blocks: +-{error:.1f} % (sampling error "
+        "at 95 % confidence)"
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
-def _why_not(kernel: Kernel, launch: Launch, options: RunOptions) -> str | None:
+def _why_executed(kernel: Kernel, options: RunOptions) -> str | None:
     """Half a sentence why everything must be executed; None when it need not be."""
-    sampling = options.sampling
-    if sampling is Sampling.NEVER:
+    if options.sampling is Sampling.NEVER:
         return "it is to be exact"
     if options.contents is not None:
         return "the next launch is to find in L2 what all of its thread blocks leave there"
-    threads = launch.thread_blocks * launch.threads_per_thread_block
-    fewest = 0 if sampling is Sampling.ALWAYS else FEWEST_THREADS
-    if threads < fewest:
-        return f"{threads:,} threads are fewer than {fewest:,}"
     if options.engine == "reference":
         return "the reference engine executes everything"
     from kernelcast.simcore.engine.jit.runtime.run import can_run
@@ -87,6 +160,29 @@ def _why_not(kernel: Kernel, launch: Launch, options: RunOptions) -> str | None:
 
     if needs_clusters(kernel):
         return "thread blocks of a cluster, or copies in bulk, do not run apart from what they do"
+    if GRID in kernel.symbols or spin_loops(kernel):
+        return "thread blocks wait for each other"
     if not host_supports_vectors() or not can_run(kernel):
         return "only the reference engine runs it, which executes everything"
-    return why_not_sampled(kernel, threads, fewest)
+    return None
+
+
+def may_be_sampled(kernel: Kernel, options: RunOptions) -> bool:
+    """Whether not everything must be executed; LaunchError where a sample is asked for and must."""
+    reason = _why_executed(kernel, options)
+    if reason is not None and options.sampling is Sampling.ALWAYS:
+        raise LaunchError(f"this launch cannot be sampled: {reason}")
+    return reason is None
+
+
+def is_small(
+    kernel: Kernel, launch: Launch, widths: Sequence[int], paths: PathSamples | None
+) -> bool:
+    """Whether paths, or the lack of loops, tell that it is too little work for samples."""
+    width, threads = widths[0], launch.threads_per_thread_block
+    works = [] if paths is None else [paths.work(launch, each) for each in widths]
+    if paths is not None and paths.are_complete:
+        return not any(work is None or work.is_large for work in works)
+    if has_loops(kernel):
+        return cannot_be_large(launch.thread_blocks * -(-threads // width))
+    return not most_work(kernel, launch.thread_blocks, threads, width).is_large

@@ -15,11 +15,12 @@ from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
 from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.launch_sampling import sampled_launch
+from kernelcast.execution.launch_sampling import may_be_sampled
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
+from kernelcast.execution.sampler import Sampler, tell_expected
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.progress import Progress
 from kernelcast.ptx_frontend import read_module
@@ -39,6 +40,7 @@ from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.store.launches import inputs_digest
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import MOST_EVENTS
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
 
@@ -199,27 +201,28 @@ class RunnableKernel:
         """
         widths = _widths(devices) if options.warp_width is None else [options.warp_width]
         kept = KeptRun.of(self.kernel, launch, devices, widths, options, inputs)
-        found = None
-        if devices or not options.record_memory:
-            found = kept.sampled(partial(self._sampled, launch, options))
+        sampler = found = None
+        if (devices or not options.record_memory) and may_be_sampled(self.kernel, options):
+            sampler = Sampler(self.kernel, launch, widths, options)
+            found = kept.sampled(sampler.found)
         if found is not None:
             return found
-        record = partial(PathSamples.record, self.kernel, launch, widths, options.ends)
-        samples = kept.path_samples(record)
+        samples = kept.path_samples(partial(self._paths, launch, widths, options, sampler))
         return kept.exact(partial(self._executed, launch, options, kept), samples)
 
-    def _sampled(
+    def _paths(
         self,
         launch: Launch,
-        options: RunOptions,
-        devices: Sequence[Device],
         widths: Sequence[int],
-    ) -> KernelTrace | None:
-        """Executes a part of the thread blocks; buffers stay as they are."""
-        found = sampled_launch(self.kernel, launch, devices, widths, options)
-        if found is None or not options.keeps_paths:
-            return found
-        return PathSamples.record(self.kernel, launch, widths, options.ends).added_to(found)
+        options: RunOptions,
+        sampler: Sampler | None,
+    ) -> PathSamples:
+        """The paths of warps: those that told how large the launch is, unless they are cut off."""
+        found = None if sampler is None else sampler.complete_paths
+        if found is None:
+            found = PathSamples.record(self.kernel, launch, widths, options.ends, MOST_EVENTS)
+        tell_expected(found, launch, widths)
+        return found
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""

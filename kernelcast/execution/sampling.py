@@ -10,8 +10,9 @@ __all__ = ["Sampling"]
 class Sampling(Enum):
     """Whether a part of the thread blocks may stand for all; buffers are not computed then.
 
-    AUTO: where the launch has 10^8 threads or more and its paths and addresses do not depend on
-    data. ALWAYS: smaller launches too, and LaunchError where it cannot be.
+    AUTO: where the launch is much work, by its instructions, accesses or threads. ALWAYS: smaller
+    launches too, and LaunchError where no launch of the kernel can be. Buffers are computed after
+    all where thread blocks depend on what others write.
     """
 
     NEVER = "never"

@@ -26,7 +26,7 @@ from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape
-from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.stream import AccessBatch, GridPart
 from kernelcast.traces.trace import InstructionRow, PatternCounts
 from kernelcast.validation.warpspeed_twins import Configuration
 
@@ -84,10 +84,10 @@ def simulated_volumes(configuration: Configuration, device: Device) -> Simulated
     source = SlicedLaunch(kernel, launch, width, Limits())
     rows = instruction_rows(kernel)
     requests = _RequestTally(rows, target, launch.grid)
-    source.stream(requests.ranges, [requests])
+    source.stream([GridPart(*item) for item in requests.ranges], [requests])
     simulator = TrafficSimulator(rows, width, warps, target, resident)
     span = _MeasuredSpan(simulator, *_span(configuration, wave, target))
-    source.stream(span.ranges, [span])
+    source.stream([GridPart(*item) for item in span.ranges], [span])
     return _volumes(configuration, requests, span, rows, wave)
 
 

@@ -23,6 +23,7 @@ from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
+from kernelcast.progress import tell
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
@@ -59,7 +60,12 @@ def _simulated(
 
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        timing, *others = pool.map(partial(launch_timing, kernel), (device, *premises(device)))
+        walked = [device, *premises(device)]
+        timings = []
+        for walk in pool.map(partial(launch_timing, kernel), walked):
+            timings.append(walk)
+            tell("walk", len(timings) / len(walked))
+        timing, *others = timings
     seconds = [factor * item.seconds for item in (timing, *others)]
     error = model_error()
     shares, tail_s = time_shares(timing)

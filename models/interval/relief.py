@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kernelcast.progress import tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
@@ -146,7 +147,11 @@ def reliefs(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def times(sets: Sequence[frozenset[Component]]) -> list[float]:
-            return list(pool.map(time, sets))
+            found: list[float] = []
+            for seconds in pool.map(time, sets):
+                found.append(seconds)
+                tell("advice", len(found) / len(sets))
+            return found
 
         parts = _parts(kernel, device, timing)
         used = [part for part in parts if _is_used(part, kernel, timing)]

@@ -54,6 +54,11 @@ class WorkDistributor:
             self._last_start = int(start[-1])
         return Dispatch(sm, start)
 
+    def wait_for_all(self) -> None:
+        """Lets no thread block start before all that were dealt have ended."""
+        self._ends[:] = self._ends.max()
+        self._heap[:] = np.arange(len(self._heap))
+
     @property
     def next_start(self) -> int:
         """When the next thread block would start; no later one can start before."""

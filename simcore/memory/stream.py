@@ -108,19 +108,19 @@ class TrafficSimulator:
         transactions = int(counts.dram_reads.sum() + counts.dram_writes.sum())
         return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)
 
-    def skip_to(self, thread_block: int) -> None:
-        """The next batch begins with `thread_block`; those before it are never simulated.
+    def skip_to(self, thread_block: int, *, as_first_wave: bool = False) -> None:
+        """The next batch begins with `thread_block`, wherever the last one has ended.
 
         What is pending is simulated first; the caches keep what they hold and the SMs their places,
-        so that the next thread blocks overlap like those of any later wave.
-        TraceFormatError when the thread block has come already.
+        so that the next thread blocks overlap like those of any later wave; `as_first_wave` has all
+        places free at once.
+        TraceFormatError when the launch has ended.
         """
-        if self._is_finished or thread_block < self._next_thread_block:
-            raise TraceFormatError(
-                f"cannot skip to thread block {thread_block} "
-                f"where {self._next_thread_block} thread blocks have come"
-            )
+        if self._is_finished:
+            raise TraceFormatError(f"cannot skip to thread block {thread_block} after the end")
         self._simulate(None)
+        if as_first_wave:
+            self._distributor.wait_for_all()
         self._next_thread_block = thread_block
 
     def finish(self) -> TrafficResult:

@@ -7,7 +7,7 @@ the whole grid is known exactly, and the sample says what one issue moves at eac
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,12 +22,15 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.plan import Role, SamplePlan
-from kernelcast.traces.trace import ThreadBlockClasses
+from kernelcast.simcore.sampling.plan import SamplePlan
+from kernelcast.traces.trace import Trace
 
-__all__ = ["extrapolate"]
+__all__ = ["IssueCounts", "extrapolate"]
 
 _CONFIDENCE = 0.95
+_UNSEEN = 0.01
+"""A share of the value that the interval has besides: caches that were warmed up are not those of
+the launch, and no sample can tell. It is what was found where samples do not scatter."""
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
 """What does not depend on caches: the warm-ups count too."""
 
@@ -37,23 +40,70 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Sample:
-    """What a sample counted by instruction: requests of the launch, rows of cold start and parts.
+    """What a sample counted by instruction, of which `size` is known of the whole launch.
 
-    `halves`: the two measured intervals of each sample, positions in `parts`.
+    `population`: that of the launch. `halves`: positions in `parts` of the measured halves of each
+    sample; `relative_error` of the population.
     """
 
+    size: str
     population: Reals
     cold: Counters
     all_parts: Counters
     parts: Sequence[Counters]
-    halves: tuple[tuple[int, int], ...]
+    halves: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    relative_error: float
+
+    def sizes(self, counts: Counters) -> Ints:
+        """What a part has of what is known of the launch."""
+        found: Ints = getattr(counts, self.size)
+        return found
+
+    @property
+    def rest(self) -> Reals:
+        """What the launch has after its start."""
+        return np.maximum(0.0, self.population - self.sizes(self.cold))
+
+    @property
+    def measured(self) -> list[int]:
+        """Positions of all intervals that are measured."""
+        return sorted({place for pair in self.halves for half in pair for place in half})
+
+
+@dataclass(frozen=True)
+class IssueCounts:
+    """How often instructions are issued: in the `whole` launch, and in what was `simulated`.
+
+    Shape (instructions,) each. `whole_lanes` and `simulated_lanes`: by how many lanes, None where
+    that is not known. `relative_error`: standard error of `whole` as a share of it.
+    """
+
+    whole: Reals
+    simulated: Reals
+    relative_error: float = 0.0
+    whole_lanes: Reals | None = None
+    simulated_lanes: Reals | None = None
+
+    @classmethod
+    def of(cls, whole: Trace, simulated: tuple[Ints, Ints], relative_error: float) -> IssueCounts:
+        """What a launch issues, and (issues, lanes) of what was simulated."""
+        issues, lanes = (item.astype(np.float64) for item in whole.classes.totals())
+        some, some_lanes = (item.astype(np.float64) for item in simulated)
+        return cls(issues, some, relative_error, lanes, some_lanes)
+
+    def populations(self, counted: Counters) -> Iterator[tuple[str, Reals]]:
+        """(what, how much of it the launch has by pc): exact but for accesses under a guard."""
+        yield "requests", _more(counted.requests, self.whole, self.simulated)
+        if self.whole_lanes is not None and self.simulated_lanes is not None:
+            lanes = self.whole_lanes, self.simulated_lanes
+            yield "requested_bytes", _more(counted.requested_bytes, *lanes)
 
 
 def extrapolate(
     plan: SamplePlan,
     parts: Sequence[Counters],
     finished: TrafficResult,
-    classes: ThreadBlockClasses,
+    issues: IssueCounts,
 ) -> SampledTraffic:
     """`parts`: counts of each interval of the plan; `finished`: of all, write-back included.
 
@@ -63,13 +113,23 @@ def extrapolate(
         raise TraceFormatError(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
-    sample = _Sample(
-        _population(plan, finished.by_instruction.requests, classes),
-        parts[0],
-        finished.by_instruction,
-        parts,
-        _halves(plan),
-    )
+    cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
+    found = [
+        _extrapolated(
+            _Sample(
+                *(size, population, cold, finished.by_instruction, parts, plan.halves()),
+                issues.relative_error,
+            ),
+            finished,
+            plan.share,
+        )
+        for size, population in issues.populations(finished.by_instruction)
+    ]
+    # what DRAM does follows from requests of warps, or from those of lanes: the better of the two
+    return min(found, key=lambda item: item.dram_reads.standard_error)
+
+
+def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> SampledTraffic:
     columns = {name: _column(sample, name) for name in Counters._fields}
     written = finished.dram_write_transactions
     # a sector counts for the store that dirties it; when it is written is another matter
@@ -86,36 +146,23 @@ def extrapolate(
         transaction_bytes=finished.transaction_bytes,
         writes=WriteBacks(round(writes) - left, round(fills), left),
     )
-    return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), plan.share)
+    return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), share)
 
 
 def _ratio(count: int, of: int) -> float:
     return count / of if of else 0.0
 
 
-def _population(plan: SamplePlan, requests: Ints, classes: ThreadBlockClasses) -> Reals:
-    """Requests of the whole grid by pc: exact but for accesses under a guard."""
-    count = len(classes.warp_issues)
-    sizes = np.zeros(count, np.int64)
-    for item in plan.intervals:
-        own = classes.of_thread_block[item.first : item.end]
-        sizes += np.bincount(own, minlength=count)
-    simulated = (sizes @ classes.warp_issues).astype(np.float64)
-    issues: Reals = classes.totals()[0].astype(np.float64)
-    per_simulated = np.divide(issues, simulated, out=np.zeros(len(issues)), where=simulated > 0)
-    population: Reals = requests.astype(np.float64) * per_simulated
-    return population
+def _total(parts: Iterable[Counters]) -> Counters:
+    columns = zip(*parts, strict=True)
+    return Counters(*(np.sum(column, axis=0) for column in columns))
 
 
-def _halves(plan: SamplePlan) -> tuple[tuple[int, int], ...]:
-    """Positions of the two measured intervals of each sample; the same twice for a lone one."""
-    roles = [item.role for item in plan.intervals]
-    found = []
-    for position, role in enumerate(roles):
-        if role is Role.MEASURED and roles[position - 1] is not Role.MEASURED:
-            has_second = roles[position + 1 : position + 2] == [Role.MEASURED]
-            found.append((position, position + has_second))
-    return tuple(found)
+def _more(counted: Ints, whole: Reals, some: Reals) -> Reals:
+    """A count of a part as it is in the whole."""
+    more = np.divide(whole, some, out=np.zeros(len(some)), where=some > 0)
+    found: Reals = counted.astype(np.float64) * more
+    return found
 
 
 def _column(sample: _Sample, name: str) -> Reals:
@@ -124,20 +171,19 @@ def _column(sample: _Sample, name: str) -> Reals:
         rate = _rate(sample, name, is_measured=False)
         return rate * sample.population
     cold: Ints = getattr(sample.cold, name)
-    rest = np.maximum(0.0, sample.population - sample.cold.requests)
-    return cold + _rate(sample, name, is_measured=True) * rest
+    return cold + _rate(sample, name, is_measured=True) * sample.rest
 
 
 def _rate(sample: _Sample, name: str, *, is_measured: bool) -> Reals:
-    """What one request of each pc adds to a counter; of accesses never measured, over all parts."""
+    """What the size of a part adds to a counter by pc; of what is never measured, over all."""
     counted: Reals = getattr(sample.all_parts, name).astype(np.float64)
-    requests: Reals = sample.all_parts.requests.astype(np.float64)
+    sizes: Reals = sample.sizes(sample.all_parts).astype(np.float64)
     if is_measured:
-        chosen = sorted({position for pair in sample.halves for position in pair})
-        measured = sum(sample.parts[i].requests for i in chosen)
+        chosen = sample.measured
+        measured = sum(sample.sizes(sample.parts[i]) for i in chosen)
         counted = np.where(measured, sum(getattr(sample.parts[i], name) for i in chosen), counted)
-        requests = np.where(measured, measured, requests)
-    return np.divide(counted, requests, out=np.zeros_like(counted), where=requests > 0)
+        sizes = np.where(measured, measured, sizes)
+    return np.divide(counted, sizes, out=np.zeros_like(counted), where=sizes > 0)
 
 
 def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> SampledCount:
@@ -147,9 +193,8 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     the whole.
     """
     residual = _residuals(sample, weights)
-    chosen = {position for pair in sample.halves for position in pair}
-    measured = float(sum(sample.parts[i].requests.sum() for i in chosen))
-    rest = float(np.maximum(0.0, sample.population - sample.cold.requests).sum())
+    measured = float(sum(sample.sizes(sample.parts[i]).sum() for i in sample.measured))
+    rest = float(sample.rest.sum())
     if not rest:
         return SampledCount(value, 0.0, value, value)
     if not measured:
@@ -158,8 +203,8 @@ def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> 
     by_sample = residual.sum(axis=1)
     scatter = math.sqrt(samples * by_sample.var(ddof=1) * max(0.0, 1.0 - measured / rest))
     drift = 2.0 * abs(float(residual[:, 1].sum()))
-    error = expansion * math.hypot(scatter, drift)
-    reach = error * float(stdtrit(samples - 1, 0.5 + _CONFIDENCE / 2))
+    error = math.hypot(expansion * math.hypot(scatter, drift), sample.relative_error * value)
+    reach = error * float(stdtrit(samples - 1, 0.5 + _CONFIDENCE / 2)) + _UNSEEN * value
     return SampledCount(value, error, max(0.0, value - reach), value + reach)
 
 
@@ -168,9 +213,17 @@ def _residuals(sample: _Sample, weights: Mapping[str, float]) -> Reals:
     rates = {name: _rate(sample, name, is_measured=True) for name in weights}
     found = np.zeros((len(sample.halves), 2))
     for row, pair in enumerate(sample.halves):
-        for half, position in enumerate(sorted(set(pair))):
+        for half, position in _once(pair):
             part = sample.parts[position]
             for name, weight in weights.items():
-                left = getattr(part, name) - rates[name] * part.requests
+                left = getattr(part, name) - rates[name] * sample.sizes(part)
                 found[row, half] += weight * float(left.sum())
     return found
+
+
+def _once(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+    """(half, position) of each interval of a sample; a sample of one half has it twice."""
+    first, second = pair
+    for half, places in enumerate([first] if first == second else pair):
+        for place in places:
+            yield half, place

@@ -2,118 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import ContentionCounter
+from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.warm_caches import warm_traffic
-from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
-from kernelcast.simcore.sampling.plan import SamplePlan, plan_sample, whole_grid
+from kernelcast.simcore.sampling.census import Census
+from kernelcast.simcore.sampling.choice import Choice, SampleSize, lasting_ratio
+from kernelcast.simcore.sampling.extrapolation import IssueCounts
+from kernelcast.simcore.sampling.pilot import Pilot, RowCounter, SampleSource, pilot_of
+from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.simcore.sampling.run import SampleSimulation
-from kernelcast.traces.stream import AccessSink
+from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
 
-__all__ = ["SampleSource", "sample_memory"]
+__all__ = ["sample_memory", "scaled"]
 
-_SHARES = (0.03, 0.1, 0.2, 0.4)
-"""Shares of the grid to sample; where one gives too few samples, the next is tried."""
-_FEWEST_WAVES = 2
-"""The cold start alone has as many."""
+_UNEVEN = 8
+"""Times as long as most lasts a thread block that makes a launch uneven."""
+_WANTED_ERROR = 0.025
 
-
-class SampleSource(Protocol):
-    """A launch that makes the accesses of any of its thread blocks.
-
-    `ranges` are pairs of first thread block and end, ascending; no batch is of two of them.
-    """
-
-    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
-        """Executes the thread blocks of all ranges (first, end); the sinks get their accesses."""
+Reals = npt.NDArray[np.float64]
 
 
 def sample_memory(
     source: SampleSource,
-    counts: Trace,
+    census: Census,
     device: Device,
     thread_blocks_per_sm: int,
     is_warm: bool = False,
+    size: SampleSize | None = None,
 ) -> MemoryResult:
     """Estimates traffic and wavefronts of the whole launch from a sample.
 
-    All of it is simulated where the grid is too small for samples. `counts`: the exact instruction
-    counts of the whole grid. `is_warm`: the launch finds in L2 what an equal one has left.
+    All of it is simulated where it makes too few accesses for samples. `is_warm`: the launch finds
+    in L2 what an equal one has left.
     """
-    wave = device.architecture.sm_count * thread_blocks_per_sm
-    plan = _plan(source, counts, device, wave)
-    simulators = partial(
-        TrafficSimulator,
-        *(counts.instructions, counts.warp_width, counts.warps_per_thread_block),
-        *(device, thread_blocks_per_sm),
-    )
-    simulation = SampleSimulation(plan, simulators(), counts.classes)
-    wavefronts = WavefrontCounter(counts.instructions, device)
-    atomics = ContentionCounter(counts.instructions, device)
-    sinks: tuple[AccessSink, ...] = simulation, wavefronts, atomics
-    source.stream([(item.first, item.end) for item in plan.intervals], sinks)
-    sample = simulation.finish()
-    if is_warm:
-        start = min(counts.thread_blocks, _start_waves(source, counts, device, wave) * wave)
-        sample = _warmed(sample, source, counts.thread_blocks, start, simulators)
-    scaled = _scaled(wavefronts.totals, plan, counts)
-    is_sampled = plan.share < 1.0
-    return MemoryResult(
-        sample.traffic,
-        scaled,
-        thread_blocks_per_sm,
-        sample if is_sampled else None,
-        atomics.found,
-        FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
-    )
+    size = size or SampleSize()
+    found, plan = _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)
+    if not size.may_grow or plan.has_times or _reach(found) <= _WANTED_ERROR:
+        return found
+    # whole waves that scatter say little: a larger sample is worth its time
+    size = size.enlarged()
+    return _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)[0]
 
 
-def _start_waves(source: SampleSource, counts: Trace, device: Device, wave: int) -> int:
-    """Waves after which L2 has other contents than at first."""
-    if counts.thread_blocks <= wave:
-        return 1
-    return 2 * _warm_up_waves(source, wave, device)
+class _Stateless:
+    """What no cache has a part in: wavefronts of shared memory, and contention of atomics."""
+
+    def __init__(self, counts: Trace, device: Device) -> None:
+        self.wavefronts = WavefrontCounter(counts.instructions, device)
+        self.atomics = ContentionCounter(counts.instructions, device)
+        self.sinks: tuple[AccessSink, ...] = self.wavefronts, self.atomics
 
 
-def _warmed(
-    sample: SampledTraffic,
-    source: SampleSource,
-    thread_blocks: int,
-    start: int,
-    simulators: Callable[..., TrafficSimulator],
-) -> SampledTraffic:
-    """The sample of a launch that finds what the last `start` thread blocks of one have left."""
-    ending = simulators()
-    ending.skip_to(thread_blocks - start)
-    source.stream([(thread_blocks - start, thread_blocks)], [ending])
-    ending.finish()
-    cold = sample.traffic
-    warm = warm_traffic(
-        cold, ending.left, simulators, lambda sinks: source.stream([(0, start)], sinks)
-    )
-    return replace(
-        sample,
-        traffic=warm,
-        dram_reads=_moved(
-            sample.dram_reads, warm.dram_read_transactions - cold.dram_read_transactions
-        ),
-        dram_writes=_moved(
-            sample.dram_writes, warm.dram_write_transactions - cold.dram_write_transactions
-        ),
-    )
+@dataclass(frozen=True)
+class _SampledLaunch:
+    source: SampleSource
+    census: Census
+    device: Device
+    thread_blocks_per_sm: int
+    size: SampleSize
+
+    @property
+    def counts(self) -> Trace:
+        """Counts of the whole launch."""
+        return self.census.trace
+
+    @property
+    def wave(self) -> int:
+        """Thread blocks that the device holds at once."""
+        return self.device.architecture.sm_count * self.thread_blocks_per_sm
+
+    def simulator(self, left: CacheState | None = None) -> TrafficSimulator:
+        """A new one, with what a launch has left in L2, None for nothing."""
+        counts = self.counts
+        return TrafficSimulator(
+            counts.instructions,
+            counts.warp_width,
+            counts.warps_per_thread_block,
+            self.device,
+            self.thread_blocks_per_sm,
+            left,
+        )
+
+    def result(self, is_warm: bool) -> tuple[MemoryResult, SamplePlan]:
+        """Simulates, and extrapolates."""
+        ahead = _Stateless(self.counts, self.device)
+        pilot = pilot_of(self.source, self.counts, ahead.sinks)
+        choice = Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
+        plan = choice.plan()
+        found = SampleSimulation(
+            plan, self.simulator(), is_uneven=lasting_ratio(self.counts) > _UNEVEN
+        )
+        parts = [item.part for item in plan.intervals]
+        if plan.has_times:
+            stateless, rows = ahead, RowCounter(len(self.counts.instructions))
+            self.source.stream(parts, [found, rows])
+            whole = pilot.counts.classes.totals()[0].astype(np.float64)
+            issues = IssueCounts(
+                self.counts.classes.totals()[0].astype(np.float64),
+                _issues_behind(rows, pilot),
+                self.census.relative_error,
+            )
+        else:
+            stateless = _Stateless(self.counts, self.device)
+            executed = self.source.stream(parts, [found, *stateless.sinks])
+            totals = executed.classes.totals()
+            whole = totals[0].astype(np.float64)
+            issues = IssueCounts.of(self.counts, totals, self.census.relative_error)
+        sample = found.finish(issues)
+        if is_warm:
+            sample = self._warmed(sample, choice)
+        memory = MemoryResult(
+            sample.traffic,
+            scaled(stateless.wavefronts.totals, whole, issues.whole),
+            self.thread_blocks_per_sm,
+            sample if plan.share < 1.0 else None,
+            stateless.atomics.found,
+            FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
+        )
+        return memory, plan
+
+    def _warmed(self, sample: SampledTraffic, choice: Choice) -> SampledTraffic:
+        """The sample of a launch that finds what the last thread blocks of one have left."""
+        thread_blocks = self.counts.thread_blocks
+        start = min(thread_blocks, choice.start_waves() * self.wave)
+        ending = self.simulator()
+        ending.skip_to(thread_blocks - start)
+        self.source.stream([GridPart(thread_blocks - start, thread_blocks)], [ending])
+        ending.finish()
+
+        def replay(sinks: Sequence[AccessSink]) -> None:
+            self.source.stream([GridPart(0, start)], sinks)
+
+        cold = sample.traffic
+        warm = warm_traffic(cold, ending.left, self.simulator, replay)
+        return replace(
+            sample,
+            traffic=warm,
+            dram_reads=_moved(
+                sample.dram_reads, warm.dram_read_transactions - cold.dram_read_transactions
+            ),
+            dram_writes=_moved(
+                sample.dram_writes, warm.dram_write_transactions - cold.dram_write_transactions
+            ),
+        )
 
 
 def _moved(count: SampledCount, by: float) -> SampledCount:
@@ -125,35 +169,22 @@ def _moved(count: SampledCount, by: float) -> SampledCount:
     )
 
 
-def _plan(source: SampleSource, counts: Trace, device: Device, wave: int) -> SamplePlan:
-    if _FEWEST_WAVES * wave > counts.thread_blocks:
-        return whole_grid(counts.thread_blocks)
-    warm_up = _warm_up_waves(source, wave, device)
-    for share in _SHARES:
-        plan = plan_sample(counts.grid, wave, warm_up, counts.classes, counts.instructions, share)
-        if plan is not None:
-            return plan
-    return whole_grid(counts.thread_blocks)
+def _reach(found: MemoryResult) -> float:
+    """Half the interval of DRAM reads as a share of them."""
+    if found.sample is None or not found.sample.dram_reads.value:
+        return 0.0
+    reads = found.sample.dram_reads
+    return (reads.high - reads.value) / reads.value
 
 
-def _warm_up_waves(source: SampleSource, wave: int, device: Device) -> int:
-    sizes = []
-    footprint = Footprint(device.l2.sector_bytes)
-    for first in (0, wave):
-        source.stream([(first, first + wave)], [footprint])
-        sizes.append(footprint.touched_bytes)
-    return turnover_waves(sizes[0], sizes[1], device.l2.capacity_bytes)
+def _issues_behind(rows: RowCounter, pilot: Pilot) -> Reals:
+    """Issues that made the accesses counted, at some times of thread blocks."""
+    per_issue = pilot.requests_per_issue
+    return np.divide(rows.rows, per_issue, out=np.zeros(len(per_issue)), where=per_issue > 0)
 
 
-def _scaled(totals: PatternWavefronts, plan: SamplePlan, counts: Trace) -> PatternWavefronts:
-    """Scales totals from the plan's thread blocks to all, by how often each instruction issues."""
-    classes = counts.classes
-    sampled = np.zeros(len(classes.warp_issues), np.int64)
-    for item in plan.intervals:
-        own = classes.of_thread_block[item.first : item.end]
-        sampled += np.bincount(own, minlength=len(sampled))
-    some = (sampled @ classes.warp_issues).astype(np.float64)
-    whole = classes.totals()[0].astype(np.float64)
+def scaled(totals: PatternWavefronts, some: Reals, whole: Reals) -> PatternWavefronts:
+    """Scales totals of some thread blocks to all, by how often each instruction issues."""
     factor = np.divide(whole, some, out=np.zeros_like(whole), where=some > 0)
     requests, taken, ideal = (
         np.rint(column * factor).astype(np.int64)

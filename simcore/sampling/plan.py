@@ -15,20 +15,18 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
-from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.traces.stream import ALWAYS, GridPart
 from kernelcast.traces.trace import InstructionRow, ThreadBlockClasses
 from kernelcast.traces.warp_paths import GOLDEN
 
 __all__ = [
     "DEFAULT_SHARE",
-    "FEWEST_THREADS",
     "Interval",
     "Role",
     "SamplePlan",
     "plan_sample",
+    "sample_offset",
     "whole_grid",
-    "why_not_sampled",
 ]
 
 DEFAULT_SHARE = 0.1
@@ -59,16 +57,33 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Thread blocks `first` to `end`, the latter excluded."""
+    """Thread blocks `first` to `end`, the latter excluded, `after` and `before` such times.
+
+    `sample`: number of the sample that it is measured for, in its first or second `half`.
+    """
 
     first: int
     end: int
     role: Role
+    sample: int = 0
+    half: int = 0
+    after: int = 0
+    before: int = ALWAYS
 
     @property
     def thread_blocks(self) -> int:
         """The number of thread blocks in the interval."""
         return self.end - self.first
+
+    @property
+    def part(self) -> GridPart:
+        """What an engine makes the accesses of."""
+        return GridPart(self.first, self.end, self.after, self.before)
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the launch starts with this interval."""
+        return self.role is Role.COLD
 
     @property
     def is_measured(self) -> bool:
@@ -78,19 +93,43 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """Disjoint intervals in ascending order, the cold start first.
+    """Disjoint intervals in the order in which a device comes to them, the cold start first.
 
     Each sample is a warm-up and two measured halves; where the halves differ, the warm-up was too
-    short, and the error grows accordingly.
+    short, and the error grows accordingly. `duration`: instructions that a warp issues in all,
+    where intervals have times.
     """
 
     thread_blocks: int
     intervals: tuple[Interval, ...]
+    duration: int = ALWAYS
 
     @property
     def share(self) -> float:
-        """The share of the grid that is simulated."""
-        return sum(item.thread_blocks for item in self.intervals) / self.thread_blocks
+        """The share of the launch that is simulated."""
+        return sum(map(self._blocks, self.intervals)) / self.thread_blocks
+
+    @property
+    def has_times(self) -> bool:
+        """Whether thread blocks are simulated at some times only."""
+        return any(not item.part.is_whole for item in self.intervals)
+
+    def _blocks(self, item: Interval) -> float:
+        share = (min(item.before, self.duration) - item.after) / self.duration
+        return item.thread_blocks * share
+
+    def halves(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+        """Positions of the intervals of both measured halves of each sample.
+
+        A sample of one half has it twice.
+        """
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        for position, item in enumerate(self.intervals):
+            if item.role is Role.MEASURED:
+                found.setdefault(item.sample, ([], []))[item.half].append(position)
+        return tuple(
+            (tuple(first or second), tuple(second or first)) for first, second in found.values()
+        )
 
 
 def whole_grid(thread_blocks: int) -> SamplePlan:
@@ -105,6 +144,7 @@ def plan_sample(
     classes: ThreadBlockClasses,
     instructions: Sequence[InstructionRow],
     share: float = DEFAULT_SHARE,
+    seed: int = 0,
 ) -> SamplePlan | None:
     """Plans a sample of at most `share` of the grid.
 
@@ -120,8 +160,12 @@ def plan_sample(
     issues = classes.warp_issues[:, accesses]
     for reserve in (0, _MOST_COVER * wave):
         for samples, measured in _sizes(budget - reserve, rest, warm_up, wave, grid[0]):
-            places = _places(cold, rest / samples, samples, warm_up + measured, wave)
-            sampled = (item for first in places for item in _sample(first, warm_up, measured))
+            places = _places(cold, rest / samples, samples, warm_up + measured, wave, seed)
+            sampled = (
+                item
+                for number, first in enumerate(places)
+                for item in _sample(number, first, warm_up, measured)
+            )
             intervals = (Interval(0, cold, Role.COLD), *sampled)
             cover = _cover(intervals, wave, classes.of_thread_block, issues)
             plan = SamplePlan(thread_blocks, tuple(sorted([*intervals, *cover], key=_first)))
@@ -152,23 +196,31 @@ def _sizes(budget: int, rest: int, warm_up: int, wave: int, row: int) -> Iterato
                 yield samples, length
 
 
-def _places(cold: int, stratum: float, samples: int, length: int, wave: int) -> list[int]:
+def _places(
+    cold: int, stratum: float, samples: int, length: int, wave: int, seed: int
+) -> list[int]:
     """Where each sample starts: one a stratum, where the whole launch would start a wave."""
     slack = stratum - length - wave
     firsts = (
-        cold + number * stratum + ((number + 0.5) * GOLDEN) % 1.0 * slack
-        for number in range(samples)
+        cold + number * stratum + sample_offset(number, seed) * slack for number in range(samples)
     )
     return [math.ceil(first / wave) * wave for first in firsts]
 
 
-def _sample(first: int, warm_up: int, measured: int) -> Iterator[Interval]:
+def sample_offset(number: int, seed: int) -> float:
+    """Where in its stratum a sample lies, from 0 to 1: in step with nothing that repeats."""
+    if seed:
+        return float(np.random.default_rng((seed, number)).random())
+    return ((number + 0.5) * GOLDEN) % 1.0
+
+
+def _sample(number: int, first: int, warm_up: int, measured: int) -> Iterator[Interval]:
     begin, end = first + warm_up, first + warm_up + measured
     half = begin + measured // 2
     yield Interval(first, begin, Role.WARM_UP)
     if half > begin:
-        yield Interval(begin, half, Role.MEASURED)
-    yield Interval(half, end, Role.MEASURED)
+        yield Interval(begin, half, Role.MEASURED, number, 0)
+    yield Interval(half, end, Role.MEASURED, number, 1)
 
 
 def _cover(
@@ -205,32 +257,3 @@ def _unmeasured(plan: SamplePlan, of_thread_block: Classes, issues: Ints) -> flo
     totals = np.bincount(of_thread_block, minlength=len(issues)) @ issues
     missed = totals[~_executed(measured, of_thread_block, issues)].sum()
     return float(missed / max(1, totals.sum()))
-
-
-FEWEST_THREADS = 10**8
-"""Smaller launches are simulated in full: that takes seconds, and has no error."""
-
-
-def why_not_sampled(
-    kernel: Kernel, threads: int, fewest_threads: int = FEWEST_THREADS
-) -> str | None:
-    """Half a sentence why the launch must be run in full; None when it may be sampled.
-
-    Thread blocks that are left out write nothing, so no path and no address may depend on memory.
-    """
-    if threads < fewest_threads:
-        return f"{threads:,} threads are fewer than {fewest_threads:,}"
-    for what, part in (
-        ("which instructions run", control_slice(kernel)),
-        ("where memory is accessed", address_slice(kernel)),
-    ):
-        if not part.is_static:
-            return f"{what} depends on {_culprit(kernel, part)}"
-    return None
-
-
-def _culprit(kernel: Kernel, part: Slice) -> str:
-    pc = min(part.loads or part.clocks)
-    instruction = next(item for item in kernel.instructions if item.pc == pc)
-    what = "data that" if part.loads else "the clock, which"
-    return f"{what} {instruction.mnemonic} reads at {instruction.span.place}"

@@ -7,10 +7,9 @@ from typing import Protocol
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.extrapolation import extrapolate
-from kernelcast.simcore.sampling.plan import SamplePlan
+from kernelcast.simcore.sampling.extrapolation import IssueCounts, extrapolate
+from kernelcast.simcore.sampling.plan import Interval, SamplePlan
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import ThreadBlockClasses
 
 __all__ = ["SampleSimulation", "SkippingSimulator"]
 
@@ -21,8 +20,8 @@ class SkippingSimulator(Protocol):
     def accept(self, batch: AccessBatch) -> None:
         """Simulates a batch of consecutive thread blocks."""
 
-    def skip_to(self, thread_block: int) -> None:
-        """Makes the next batch begin with `thread_block`; caches stay as they are."""
+    def skip_to(self, thread_block: int, *, as_first_wave: bool = False) -> None:
+        """Makes the next batch begin with `thread_block`, which may have come already."""
 
     def traffic_so_far(self) -> TrafficResult:
         """The memory traffic of the thread blocks that were simulated until now."""
@@ -34,42 +33,60 @@ class SkippingSimulator(Protocol):
 class SampleSimulation:
     """An AccessSink for the thread blocks of the plan's intervals, in their order.
 
-    No batch may reach over the end of an interval; `simulator` must be cold.
+    No batch may reach over the end of an interval; `simulator` must be cold. `is_uneven`: thread
+    blocks may last so long that they are counted where they began, not where they end.
     """
 
     def __init__(
-        self, plan: SamplePlan, simulator: SkippingSimulator, classes: ThreadBlockClasses
+        self, plan: SamplePlan, simulator: SkippingSimulator, *, is_uneven: bool = False
     ) -> None:
         self._plan = plan
         self._simulator = simulator
-        self._classes = classes
         self._parts: list[Counters] = []
         self._before: Counters | None = None
-        self._reached = 0
+        self._is_uneven = is_uneven
+        self._reached = plan.intervals[0].first
+        self._simulated = 0
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError for one out of its turn."""
         interval = self._plan.intervals[len(self._parts)]
         if self._reached >= interval.end:
-            self._close()
-            interval = self._plan.intervals[len(self._parts)]
+            interval = self._next()
         first, end = batch.first_thread_block, batch.first_thread_block + batch.thread_blocks
-        if first != max(self._reached, interval.first) or end > interval.end:
+        if first != self._reached or end > interval.end:
             raise TraceFormatError(
                 f"thread blocks {first} to {end} where those of the sample from "
-                f"{max(self._reached, interval.first)} to {interval.end} were expected"
+                f"{self._reached} to {interval.end} were expected"
             )
-        if first > self._reached:
-            self._simulator.skip_to(first)
+        if first != self._simulated:
+            self._skip_to(first)
         self._simulator.accept(batch)
-        self._reached = end
+        self._reached = self._simulated = end
 
-    def finish(self) -> SampledTraffic:
+    def finish(self, issues: IssueCounts) -> SampledTraffic:
         """Traffic of the whole launch; TraceFormatError when intervals are missing."""
         # the last interval has what was held back for thread blocks that might come before it
         finished = self._simulator.finish()
         self._close()
-        return extrapolate(self._plan, self._parts, finished, self._classes)
+        return extrapolate(self._plan, self._parts, finished, issues)
+
+    def _next(self) -> Interval:
+        """Closes an interval; uneven thread blocks end before those of another role begin."""
+        last, following = self._plan.intervals[len(self._parts) : len(self._parts) + 2]
+        is_apart = following.first != self._reached
+        if (self._is_uneven and last.role is not following.role) or (
+            is_apart and (self._is_uneven or self._plan.has_times)
+        ):
+            self._skip_to(following.first)
+            self._simulated = following.first
+        self._close()
+        self._reached = following.first
+        return following
+
+    def _skip_to(self, thread_block: int) -> None:
+        # a wave that is looked at again is as much in step as it was
+        self._simulator.skip_to(thread_block, as_first_wave=self._plan.has_times)
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""

@@ -15,6 +15,7 @@ from kernelcast.cli import main
 from kernelcast.errors import LaunchError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.launch.lazy_buffer import ELEMENTS_PER_CHUNK, LazyBuffer
 from kernelcast.simcore.profile.timed import timed_warps
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -30,9 +31,9 @@ def saxpy_workload(folder: Path, elements: int) -> Path:
     return file
 
 
-def sgemm() -> tuple[RunnableKernel, dict[str, Any]]:
-    """32,000 thread blocks of 256 threads, of tiles of 16 x 16."""
-    n, rows = 320, 25600
+def sgemm(rows: int = 25600) -> tuple[RunnableKernel, dict[str, Any]]:
+    """Thread blocks of 256 threads, of tiles of 16 x 16, twenty to a row of tiles."""
+    n = 320
     kernel = kc.load(EXAMPLES / "sgemm/sgemm.ptx")
     a, b = (np.ones((size, n), np.float32) for size in (rows, n))
     arguments = {
@@ -96,14 +97,23 @@ def test_counts_of_a_sampled_launch_are_those_of_an_execution_and_traffic_is_nea
 
 
 def test_small_launches_are_executed_unless_a_sample_is_asked_for() -> None:
-    kernel, launch = sgemm()
+    kernel, launch = sgemm(rows=1600)
     trace = kernel.run(**launch, devices=[GPU], sampling=Sampling.AUTO)
     assert launch["args"][2].all()
     assert trace.simulated[0].memory.sample is None
 
 
+def test_few_threads_with_much_work_are_sampled() -> None:
+    kernel, launch = sgemm()
+    assert launch["args"][2].size < 10**7
+    trace = kernel.run(**launch, devices=[GPU], sampling=Sampling.AUTO)
+    assert not launch["args"][2].any()
+    sample = trace.simulated[0].memory.sample
+    assert sample is not None
+
+
 def test_devices_of_both_warp_widths_are_sampled(tmp_path: Path) -> None:
-    workload = kc.load_workload(saxpy_workload(tmp_path, 10**8))
+    workload = kc.load_workload(saxpy_workload(tmp_path, 3 * 10**8))
     trace = workload.run(devices=[GPU, "r9-nano"], sampling=Sampling.AUTO)
     assert [item.warp_width for item in trace.traces] == [32, 64]
     for device in (GPU, "r9-nano"):
@@ -141,17 +151,13 @@ FOLLOW = """
 """
 
 
-def test_addresses_from_data_cannot_be_sampled(tmp_path: Path) -> None:
+def test_thread_blocks_that_read_what_others_write_are_executed(tmp_path: Path) -> None:
     (tmp_path / "follow.ptx").write_text(FOLLOW)
     kernel = kc.load(tmp_path / "follow.ptx")["follow"]
-    with pytest.raises(LaunchError, match=r"accessed depends on data that ld.global.u32 reads at"):
-        kernel.run(
-            grid=1,
-            block=32,
-            args=[np.arange(32, dtype=np.uint32)],
-            devices=[GPU],
-            sampling=Sampling.ALWAYS,
-        )
+    array = np.arange(32, dtype=np.uint32)[::-1].copy()
+    trace = kernel.run(grid=1, block=32, args=[array], devices=[GPU], sampling=Sampling.ALWAYS)
+    assert array.tolist() == list(range(31, -1, -1))
+    assert trace.simulated[0].memory.sample is None
 
 
 def test_the_reference_engine_executes_everything() -> None:
@@ -194,3 +200,35 @@ def test_a_reference_time_measured_on_another_gpu_has_that_gpu_simulated(
     words = command("estimate", "--size", "small", "--device", GPU, "--measured-on", "gtx-480")
     assert main([*words, "--reference-time", "0.001", "--csv"]) == 0
     assert GPU in capsys.readouterr().out
+
+
+def test_of_large_inputs_only_what_thread_blocks_look_up_is_made() -> None:
+    """Rows of eight nonzeros in scattered columns: 1 GB that nobody has to fill."""
+    rows, chunks = 1 << 24, set[int]()
+
+    def columns(chunk: int, elements: int) -> np.ndarray[Any, Any]:
+        chunks.add(chunk)
+        return np.random.default_rng(chunk).integers(0, rows, elements, np.int32)
+
+    def starts(chunk: int, elements: int) -> np.ndarray[Any, Any]:
+        return (8 * (chunk * ELEMENTS_PER_CHUNK + np.arange(elements))).astype(np.int32)
+
+    workload = EXAMPLES.parent / "validation/workloads/sparse/spmv_csr_scalar.toml"
+    lazy = [
+        LazyBuffer((rows + 1,), np.int32, starts),
+        LazyBuffer((8 * rows,), np.int32, columns),
+        *(LazyBuffer((size,), np.float64) for size in (8 * rows, rows, rows)),
+    ]
+    trace = (
+        kc.load_workload(workload)
+        .load_kernel()
+        .run(grid=rows // 256, block=256, args=[*lazy, rows], devices=[GPU], sampling=Sampling.AUTO)
+    )
+    sample = trace.simulated[0].memory.sample
+    assert sample is not None
+    assert sample.share < 0.1
+    assert 0 < len(chunks) < 8 * rows // ELEMENTS_PER_CHUNK
+    assert not any(buffer.is_materialised for buffer in lazy)
+    loads = [row for row in trace.data.instructions if row.kind == "load" and row.access_bytes == 8]
+    lanes = trace.data.classes.totals()[1]
+    assert [lanes[row.pc] for row in loads] == pytest.approx([8 * rows] * len(loads), rel=0.001)

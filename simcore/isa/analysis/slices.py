@@ -2,15 +2,17 @@
 
 A slice that reads nothing but parameters, constants and special registers is *static*: counts, or
 addresses, follow from the launch alone, whatever the buffers hold. Slices follow registers only,
-through every definition of a register (Weiser, "Program slicing", 1984, without the statements
-that a value cannot reach anyway).
+through the definitions that reach a use (Weiser, "Program slicing", 1984): machine code uses a
+register for one thing after another.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import reads
@@ -20,6 +22,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     BarrierResult,
     Branch,
     Compute,
+    Guard,
     HostCall,
     Instruction,
     Kernel,
@@ -32,7 +35,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["Slice", "address_slice", "control_slice"]
+__all__ = ["Slice", "address_slice", "control_slice", "data_slice"]
 
 _WHAT = "slicing the kernel"
 _CLOCKS = (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER)
@@ -58,6 +61,15 @@ class Slice:
         return not self.loads and not self.clocks
 
 
+class _Use(NamedTuple):
+    """A register that is read in a basic block, before its instruction `end`, under a guard."""
+
+    block: int
+    end: int
+    register: int
+    guard: Guard | None = None
+
+
 def control_slice(kernel: Kernel) -> Slice:
     """What decides which basic blocks run and, under guards, in which lanes."""
     return _backward(kernel, _control_roots(kernel))
@@ -68,41 +80,132 @@ def address_slice(kernel: Kernel) -> Slice:
     return _backward(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
 
 
-def _control_roots(kernel: Kernel) -> Iterator[Register]:
+def data_slice(kernel: Kernel) -> Slice | None:
+    """The address slice of a kernel whose thread blocks find in memory what tells them their way.
+
+    It has what they keep in shared and local memory for it, too; its `loads` are those of global
+    memory. None where a thread block may ask more than memory: atomics, votes, clocks, the host.
+    """
+    roots = [*_control_roots(kernel), *_address_roots(kernel)]
+    found = _backward(kernel, roots)
+    own: frozenset[int] = frozenset()
+    by_pc = {item.pc: item for block in kernel.blocks for item in block.body}
+    if any(_is_own(by_pc[pc]) for pc in found.loads):
+        stores = list(_own_stores(kernel))
+        own = frozenset(pc for pc, _ in stores)
+        found = _backward(kernel, [*roots, *(use for _, uses in stores for use in uses)])
+    loads = [by_pc[pc] for pc in found.loads]
+    asks_more = any(not isinstance(load, Load) for load in loads) or found.clocks
+    if asks_more or any(_is_generic(load) for load in loads):
+        return None
+    of_others = tuple(load.pc for load in loads if not _is_own(load))
+    return Slice(found.pcs | own, of_others)
+
+
+def _own_stores(kernel: Kernel) -> Iterator[tuple[int, list[_Use]]]:
+    """(pc, what it reads) of all that writes shared or local memory."""
     for block in kernel.blocks:
-        for instruction in block.body:
+        for position, item in enumerate(block.body):
+            if isinstance(item, Store | Atomic) and _is_own(item):
+                uses = [_Use(block.index, position, r.index, item.guard) for r in reads(item)]
+                yield item.pc, uses
+
+
+def _is_own(instruction: Instruction) -> bool:
+    """Whether an access is to memory of the thread block's own."""
+    return isinstance(instruction, Load | Store | Atomic) and instruction.address.space in (
+        AddressSpace.SHARED,
+        AddressSpace.LOCAL,
+    )
+
+
+def _is_generic(instruction: Instruction) -> bool:
+    return isinstance(instruction, Load) and instruction.address.space is AddressSpace.GENERIC
+
+
+def _control_roots(kernel: Kernel) -> Iterator[_Use]:
+    for block in kernel.blocks:
+        for position, instruction in enumerate(block.body):
             if instruction.guard is not None:
-                yield instruction.guard.register
+                yield _Use(block.index, position, instruction.guard.register.index)
         # the way round a guarded barrier has no pc: it is found here only
         if isinstance(block.terminator, Branch):
-            yield block.terminator.guard.register
+            yield _Use(block.index, len(block.body), block.terminator.guard.register.index)
 
 
-def _address_roots(kernel: Kernel) -> Iterator[Register]:
+def _address_roots(kernel: Kernel) -> Iterator[_Use]:
     for block in kernel.blocks:
-        for instruction in block.body:
+        for position, instruction in enumerate(block.body):
             if isinstance(instruction, (Load, Store, Atomic)) and isinstance(
                 instruction.address.base, Register
             ):
-                yield instruction.address.base
+                base = instruction.address.base.index
+                yield _Use(block.index, position, base, instruction.guard)
 
 
-def _backward(kernel: Kernel, roots: Iterable[Register]) -> Slice:
-    """All definitions of `roots`, of what these read, and so on."""
-    writers: dict[int, list[Instruction]] = defaultdict(list)
-    for block in watched(kernel.blocks, _WHAT):
-        for instruction in block.body:
-            for register in definitions(instruction):
-                writers[register.index].append(instruction)
-    seen = {register.index for register in roots}
-    pending = sorted(seen)  # each once: thousands of branches may share a predicate
+class _Definitions:
+    """Which definitions reach a use of a register."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._before: list[list[int]] = [[] for _ in kernel.blocks]
+        self._within: list[dict[int, list[int]]] = []
+        for block in watched(kernel.blocks, _WHAT):
+            places: dict[int, list[int]] = defaultdict(list)
+            for position, instruction in enumerate(block.body):
+                for register in definitions(instruction):
+                    places[register.index].append(position)
+            self._within.append(places)
+            for target in set(block.successors):
+                self._before[target].append(block.index)
+        self._seen: set[_Use] = set()
+
+    def reaching(self, first: _Use) -> Iterator[tuple[int, int]]:
+        """(basic block, position) of each definition; nothing for what was asked before."""
+        pending = [first]
+        while pending:
+            use = pending.pop()
+            if use in self._seen:
+                continue
+            self._seen.add(use)
+            places = self._within[use.block].get(use.register, [])
+            for position in reversed(places[: bisect_left(places, use.end)]):
+                yield use.block, position
+                if self._is_last_word(position, use):
+                    break
+            else:
+                pending += [
+                    _Use(before, len(self._kernel.blocks[before].body), use.register, guard)
+                    for guard in [self._guard_from(0, use)]
+                    for before in self._before[use.block]
+                ]
+
+    def _is_last_word(self, position: int, use: _Use) -> bool:
+        """Whether no earlier definition reaches the use: this one happens wherever it does."""
+        guard = self._kernel.blocks[use.block].body[position].guard
+        return guard is None or guard == self._guard_from(position, use)
+
+    def _guard_from(self, position: int, use: _Use) -> Guard | None:
+        """The guard of the use, if what it reads has not changed from that position on."""
+        if use.guard is None:
+            return None
+        writes = self._within[use.block].get(use.guard.register.index, [])
+        return use.guard if bisect_left(writes, position) == bisect_left(writes, use.end) else None
+
+
+def _backward(kernel: Kernel, roots: Iterable[_Use]) -> Slice:
+    """All definitions that reach `roots`, those that reach what these read, and so on."""
+    known = _Definitions(kernel)
+    pending = list(roots)
     needed: dict[int, Instruction] = {}
     while pending:
-        for writer in writers[pending.pop()]:
-            needed[writer.pc] = writer
-            new = {register.index for register in reads(writer)} - seen
-            seen |= new
-            pending.extend(new)
+        for block, position in known.reaching(pending.pop()):
+            writer = kernel.blocks[block].body[position]
+            if writer.pc not in needed:
+                needed[writer.pc] = writer
+                pending += [
+                    _Use(block, position, item.index, writer.guard) for item in reads(writer)
+                ]
     return Slice(
         frozenset(needed),
         tuple(sorted(pc for pc, instruction in needed.items() if _reads_data(instruction))),

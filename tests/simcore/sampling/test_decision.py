@@ -7,7 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
+from kernelcast.simcore.sampling.decision import (
+    Work,
+    has_loops,
+    why_not_sampled,
+)
 
 LOADED_BOUND = """
     ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1];
@@ -31,13 +35,36 @@ CLOCK = "mov.u32 %r1, %clock; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE; DONE: ret;
 def test_dependence_on_data_is_named(
     compile_ptx: Callable[..., Kernel], body: str, reason: str
 ) -> None:
-    found = why_not_sampled(compile_ptx(body, "u64 x"), FEWEST_THREADS)
+    found = why_not_sampled(compile_ptx(body, "u64 x"))
     assert found is not None
     assert reason in found
 
 
-def test_large_launches_of_regular_kernels_are_sampled(compile_ptx: Callable[..., Kernel]) -> None:
+def test_regular_kernels_need_no_data(compile_ptx: Callable[..., Kernel]) -> None:
     kernel = compile_ptx("ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1]; ret;", "u64 x")
-    assert why_not_sampled(kernel, FEWEST_THREADS) is None
-    assert why_not_sampled(kernel, 99_999_999) == "99,999,999 threads are fewer than 100,000,000"
-    assert why_not_sampled(kernel, 10, fewest_threads=10) is None
+    assert why_not_sampled(kernel) is None
+
+
+def work(threads: float = 1, instructions: float = 1, accesses: float = 1) -> Work:
+    return Work(threads, instructions, accesses, 1000)
+
+
+def test_work_decides_and_not_only_threads() -> None:
+    assert not work(10**8 - 1, 5 * 10**8 - 1, 10**7 - 1).is_large
+    assert work(threads=10**8).is_large
+    assert work(instructions=5 * 10**8).is_large
+    assert work(accesses=10**7).is_large
+
+
+def test_fewer_thread_blocks_are_counted_the_longer_they_take() -> None:
+    assert not work(instructions=2e9).counting_takes_long
+    assert work(instructions=3e9).counting_takes_long
+    counted = [Work(1, total, 1, 1 << 20).thread_blocks_counted for total in (1e10, 1e12, 1e15)]
+    assert counted == [4096, 2097, 512]
+
+
+def test_loops_go_back(compile_ptx: Callable[..., Kernel]) -> None:
+    ahead = "setp.eq.u32 %p1, 1, 0; @%p1 bra DONE; add.u32 %r1, %r1, 1; DONE: ret;"
+    back = "AGAIN: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra AGAIN; ret;"
+    assert not has_loops(compile_ptx(ahead))
+    assert has_loops(compile_ptx(back))

@@ -16,7 +16,7 @@ from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.sampling.extrapolation import extrapolate
+from kernelcast.simcore.sampling.extrapolation import IssueCounts, extrapolate
 from kernelcast.simcore.sampling.footprint import (
     MOST_WARM_UP_WAVES,
     Footprint,
@@ -207,11 +207,20 @@ def sampled(stream: Stream, share: float = 0.1, warm_up: int | None = None) -> S
 
 
 def simulated(plan: SamplePlan, stream: Stream) -> SampledTraffic:
-    simulation = SampleSimulation(plan, simulator(stream), stream.classes)
+    simulation = SampleSimulation(plan, simulator(stream))
     for interval in plan.intervals:
         for batch in stream.batches(interval.first, interval.end):
             simulation.accept(batch)
-    return simulation.finish()
+    return simulation.finish(issues_of(plan, stream.classes))
+
+
+def issues_of(plan: SamplePlan, classes: ThreadBlockClasses) -> IssueCounts:
+    sizes = np.zeros(len(classes.warp_issues), np.int64)
+    for item in plan.intervals:
+        own = classes.of_thread_block[item.first : item.end]
+        sizes += np.bincount(own, minlength=len(sizes))
+    whole, some = classes.totals()[0], sizes @ classes.warp_issues
+    return IssueCounts(whole.astype(np.float64), some.astype(np.float64))
 
 
 STREAMS = {
@@ -337,7 +346,7 @@ def test_counts_of_another_plan_are_refused() -> None:
     nothing = Counters(*(np.zeros(4, np.int64) for _ in Counters._fields))
     finished = TrafficResult(nothing, 32, 32, WriteBacks(0))
     with pytest.raises(TraceFormatError, match="counts of 1 intervals where"):
-        extrapolate(plan, [nothing], finished, stream.classes)
+        extrapolate(plan, [nothing], finished, issues_of(plan, stream.classes))
 
 
 def counted(requests: list[int], per_request: list[int]) -> Counters:
@@ -361,7 +370,8 @@ def test_accesses_under_a_guard_and_in_few_thread_blocks() -> None:
     assert sum(own[1] for own in requests) > 0
     parts = [counted(own, rate) for own in requests]
     whole = Counters(*(sum(columns) for columns in zip(*parts, strict=True)))
-    found = extrapolate(plan, parts, TrafficResult(whole, 32, 32, WriteBacks(123)), classes)
+    finished = TrafficResult(whole, 32, 32, WriteBacks(123))
+    found = extrapolate(plan, parts, finished, issues_of(plan, classes))
     expected = [10 * size // 2, 6 * 3]
     assert found.traffic.by_instruction.requests.tolist() == expected
     assert found.traffic.by_instruction.l2_read_hits.tolist() == [5 * size * 4, 18 * 7]
@@ -376,8 +386,9 @@ def test_measuring_nothing_is_an_error_and_not_a_certainty() -> None:
     warm_up = Counters(*(np.full(4, 100) for _ in Counters._fields))
     parts = [warm_up if i.role is Role.WARM_UP else nothing for i in plan.intervals]
     whole = Counters(*(sum(columns) for columns in zip(*parts, strict=True)))
+    finished, issues = TrafficResult(whole, 32, 32, WriteBacks(0)), issues_of(plan, stream.classes)
     with pytest.raises(TraceFormatError, match="none of the accesses that were to be measured"):
-        extrapolate(plan, parts, TrafficResult(whole, 32, 32, WriteBacks(0)), stream.classes)
+        extrapolate(plan, parts, finished, issues)
 
 
 def test_a_kernel_without_accesses_has_no_traffic() -> None:

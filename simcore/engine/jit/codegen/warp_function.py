@@ -225,6 +225,7 @@ class WarpFunction:
         warp.label(bad)
         self._control.fault(FAULT_LIMIT, (block.body or (block.terminator,))[0].pc, FULL)
         warp.label(good)
+        self._record.end_warps(time)
 
     # instructions
 

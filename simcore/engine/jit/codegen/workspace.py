@@ -14,6 +14,8 @@ FIELDS: tuple[str, ...] = (
     "fault_warp",
     "ring_next",  # where the next access record goes
     "ring_end",
+    "record_from",  # in code that records at some times: of a warp, the first one
+    "record_until",  # and the one behind the last
     "ring_flush",  # compiled function (workspace) -> void that empties the ring
     "shared",  # host addresses of the address spaces
     "shared_bytes",

@@ -60,6 +60,11 @@ class ClusterWorker:
         for member in self._members:
             member.stop()
 
+    def record_at(self, after: int, before: int) -> None:
+        """Tells the workers of all ranks."""
+        for member in self._members:
+            member.record_at(after, before)
+
     @property
     def pairs_agree(self) -> bool:
         """Whether every two neighbouring warps took the same branches, on all workers."""

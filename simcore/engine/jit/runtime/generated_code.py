@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -72,11 +73,14 @@ def generate(
     symbols: dict[str, int],
     records: bool,
     only: frozenset[int] | None = None,
+    *,
+    in_times: bool = False,
 ) -> GeneratedCode:
     """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
 
-    With `only`, a slice: instructions whose pc is not in it are counted, and their accesses
-    recorded, but they do nothing. It must hold what branches, guards and addresses are made of.
+    `in_times`: only at the times that a worker says. With `only`, a slice: instructions whose pc is
+    not in it are counted, and their accesses recorded, but they do nothing. It must hold what
+    branches, guards and addresses are made of.
     """
     if only is not None:
         kernel = sliced(kernel, only)
@@ -86,8 +90,7 @@ def generate(
     def fresh() -> str:
         return f"%t{next(numbers)}"
 
-    entry = LaneCode(1, [], declarations, fresh)
-    scalar = LaneCode(1, [], declarations, fresh)
+    entry, scalar = (LaneCode(1, [], declarations, fresh) for _ in range(2))
     specials = SpecialValues(launch)
     facts = specials.facts()
     analysis = analyse(kernel, facts)
@@ -95,7 +98,7 @@ def generate(
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
-    record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
+    record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     effects = Effects(only, used)
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, effects)
@@ -114,8 +117,7 @@ def generate(
             *dict.fromkeys(declarations.values()),
             runtime_functions(launch.width, launch.cluster_size),
             atomics.functions(),
-            *_counted_barriers(context, launch),
-            *((same_barrier_function(layout),) if layout.mixed_offsets else ()),
+            *_barriers(context, launch, layout),
             _WARP_HEAD,
             *entry.lines,
             *scalar.lines,
@@ -176,10 +178,13 @@ def _offsets_of_mixed(context: WarpContext) -> tuple[int, ...]:
     return offsets if len(offsets) <= _MOST_MIXED else ()
 
 
-def _counted_barriers(context: WarpContext, launch: LaunchFacts) -> tuple[str, ...]:
-    if not context.is_counted:
-        return ()
-    return (counted_barrier_functions(context, launch.width, launch.warps),)
+def _barriers(
+    context: WarpContext, launch: LaunchFacts, layout: ThreadBlockLayout
+) -> Iterator[str]:
+    if context.is_counted:
+        yield counted_barrier_functions(context, launch.width, launch.warps)
+    if layout.mixed_offsets:
+        yield same_barrier_function(layout)
 
 
 def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:

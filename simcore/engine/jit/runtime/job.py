@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ from kernelcast.simcore.host.deadline import deadline_in
 from kernelcast.simcore.host.limits import check_warps
 from kernelcast.simcore.isa.analysis.spin_loops import reads_clock
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.traces.stream import AccessSink
+from kernelcast.traces.stream import AccessSink, GridPart
 
 __all__ = ["Job"]
 
@@ -53,11 +53,11 @@ _NO_ROOM_S = 0.001
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Thread blocks [first, end), and how many pieces there were before it."""
+    """A part of the grid, how many pieces there were before it, and how many thread blocks."""
 
     number: int
-    first: int
-    end: int
+    part: GridPart
+    place: int
 
 
 class CompiledLoop(Protocol):
@@ -76,23 +76,24 @@ class CompiledLoop(Protocol):
 
 
 class Job:
-    """The thread blocks of `ranges`, by default of the whole grid; `run` once."""
+    """The thread blocks of `parts`, by default of the whole grid; `run` once."""
 
     def __init__(
         self,
         task: Task,
         sinks: Sequence[AccessSink],
-        ranges: Sequence[tuple[int, int]] | None = None,
+        parts: Sequence[GridPart] | None = None,
     ) -> None:
         kernel, launch, facts, source = task.kernel, task.launch, task.facts, task.source
-        self._ranges = deque(ranges or ((0, launch.thread_blocks),))
-        self._all = sum(end - first for first, end in self._ranges)
+        whole = GridPart(0, launch.thread_blocks)
+        self._parts = deque(_placed([whole] if parts is None else parts))
+        self._all = sum(part.end - part.first for _, part in self._parts)
         self._limits = task.limits
         self._deadline = deadline_in(task.limits.seconds)
         self._layout = layout = source.layout
         check_warps(self._all * layout.warps)
-        self._tally = ClassTally(launch.thread_blocks, layout.counters)
-        self._times = np.zeros((launch.thread_blocks, layout.warps), np.int32)
+        self._tally = ClassTally(self._all, layout.counters)
+        self._times = np.zeros((self._all, layout.warps), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
         threads = _threads(kernel, facts, -(-self._all // self._together))
         self._kernel = kernel
@@ -148,7 +149,7 @@ class Job:
         self._delivery.finish()
 
     def counted(self) -> Counted:
-        """The counts of all thread blocks; zeros for those that are in no range."""
+        """The counts of all thread blocks of the parts, in their order."""
         return Counted(
             *self._tally.classes(),
             self._times,
@@ -181,23 +182,25 @@ class Job:
     def _stop(self) -> None:
         with self._lock:
             self._stopped = True
-            self._ranges.clear()
+            self._parts.clear()
             for worker in self._workers:
                 worker.stop()
 
     def _take(self) -> _Piece | None:
-        while not self._delivery.has_room and self._ranges:
+        while not self._delivery.has_room and self._parts:
             time.sleep(_NO_ROOM_S)
         with self._lock:
-            if self._is_over() or not self._ranges:
+            if self._is_over() or not self._parts:
                 return None
-            first, last = self._ranges.popleft()
-            size = -(-self._piece // self._together) * self._together
-            end = min(last, first + size)
-            if end < last:
-                self._ranges.appendleft((end, last))
+            place, part = self._parts.popleft()
+            most = self._most if part.is_silent else self._piece
+            size = -(-most // self._together) * self._together
+            end = min(part.end, part.first + size)
+            if end < part.end:
+                rest = part._replace(first=end)
+                self._parts.appendleft((place + end - part.first, rest))
             self._pieces += 1
-            return _Piece(self._pieces - 1, first, end)
+            return _Piece(self._pieces - 1, part._replace(end=end), place)
 
     def _is_over(self) -> bool:
         """Whether the launch has failed."""
@@ -247,43 +250,55 @@ class Job:
             origin=first.origin,
         )
 
-    def _give_back(self, first: int, end: int) -> None:
+    def _give_back(self, place: int, part: GridPart) -> None:
         with self._lock:
             if not self._stopped:
-                self._ranges.appendleft((first, end))
+                self._parts.appendleft((place, part))
 
     def _run_piece(
         self, worker: Worker | ClusterWorker, piece: _Piece
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
-        first, end = piece.first, piece.end
+        first, end, after, before = piece.part
+        worker.record_at(after, before)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.warps), np.int64)
 
         def give_back(rest: int) -> None:
             nonlocal end
-            self._give_back(rest, end)
+            self._give_back(piece.place + rest - first, piece.part._replace(first=rest, end=end))
             end = rest
 
         fault = yield from worker.run(self._code.entry, first, end, counts, times, give_back)
         if fault is not None:
             self._faults.append(fault)
             return False
-        self._tally.add(first, counts[: end - first])
-        self._times[first:end] = times[: end - first]
+        place = piece.place
+        self._tally.add(place, counts[: end - first])
+        self._times[place : place + end - first] = times[: end - first]
         accesses = 0
         if worker.log is not None:
-            batch = worker.log.batch(first, end, self._times[first:end].reshape(-1))
+            batch = worker.log.batch(first, end, times[: end - first].reshape(-1))
             accesses = len(batch.accesses) + len(batch.pattern_counts)
             self._delivery.put(piece.number, batch)
         with self._lock:
             self._done += end - first
-            self._piece = self._next_piece(accesses / (end - first))
+            if not piece.part.is_silent:
+                self._piece = self._next_piece(accesses / (end - first))
         return True
 
     def _next_piece(self, accesses: float) -> int:
         """The length of the next piece of the grid, by the accesses that a thread block makes."""
         return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
+
+
+def _placed(parts: Sequence[GridPart]) -> Iterator[tuple[int, GridPart]]:
+    """The parts that are not empty, with how many thread blocks come before each."""
+    place = 0
+    for part in parts:
+        if part.end > part.first:
+            yield place, part
+            place += part.end - part.first
 
 
 def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:

@@ -12,6 +12,7 @@ from contextvars import copy_context
 from functools import lru_cache, partial
 
 from kernelcast.errors import LimitExceeded
+from kernelcast.progress import of_stage
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.runtime.code_versions import with_fewer_constants
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
@@ -22,12 +23,12 @@ from kernelcast.simcore.engine.rules.host_functions import HostFunctions, Printe
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
 from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.analysis.slices import address_slice, control_slice
+from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
-from kernelcast.traces.stream import AccessSink
+from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
 
 __all__ = ["CompiledLaunch", "SlicedLaunch", "can_run", "run"]
@@ -119,8 +120,10 @@ def _generated(
     symbols: tuple[tuple[str, int], ...],
     records: bool,
     only: frozenset[int] | None,
+    in_times: bool,
 ) -> _CompiledKernel:
-    return _CompiledKernel(generate(kernel, facts, dict(symbols), records, only))
+    source = generate(kernel, facts, dict(symbols), records, only, in_times=in_times)
+    return _CompiledKernel(source)
 
 
 class CompiledLaunch:
@@ -153,29 +156,46 @@ class CompiledLaunch:
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
-    def run_ranges(
-        self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
-    ) -> None:
-        """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, code = self._job(limits, sinks, ranges)
-        job.run(code, None)
+    def run_parts(
+        self,
+        parts: Sequence[GridPart],
+        limits: Limits,
+        sinks: Sequence[AccessSink],
+        progress: Callable[[float], None] | None = None,
+        printed: PrintedText | None = None,
+    ) -> Trace:
+        """Executes parts of the grid; the sinks get the accesses at their times.
+
+        The trace has the thread blocks of the parts only, in their order.
+        """
+        started = time.monotonic()
+        job, code = self._job(limits, sinks, parts, printed)
+        job.run(code, progress)
+        counted = job.counted()
+        return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
     def _job(
         self,
         limits: Limits,
         sinks: Sequence[AccessSink],
-        ranges: Sequence[tuple[int, int]] | None = None,
+        parts: Sequence[GridPart] | None = None,
         printed: PrintedText | None = None,
     ) -> tuple[Job, _CompiledKernel]:
-        task, code = self.task(limits, records=bool(sinks), printed=printed)
-        return Job(task, sinks, ranges), code
+        in_times = any(not part.is_whole for part in parts or ())
+        task, code = self.task(limits, records=bool(sinks), in_times=in_times, printed=printed)
+        return Job(task, sinks, parts), code
 
     def task(
-        self, limits: Limits, *, records: bool = False, printed: PrintedText | None = None
+        self,
+        limits: Limits,
+        *,
+        records: bool = False,
+        in_times: bool = False,
+        printed: PrintedText | None = None,
     ) -> tuple[Task, _CompiledKernel]:
         """What workers of this launch share, and the code that they run."""
         symbols = tuple(sorted(self.memory.symbols.items()))
-        others = symbols, records, self._only
+        others = symbols, records, self._only, in_times
         facts = with_fewer_constants(self._kernel, self._facts, *others)
         code = _generated(self._kernel, facts, *others)
         host = HostFunctions(self._kernel, self.memory, printed or PrintedText(sys.stdout.write))
@@ -199,19 +219,39 @@ def run(
 class SlicedLaunch:
     """A launch in which only paths and addresses are computed.
 
-    Buffers are neither read nor written; that no path depends on them is the caller's to know
-    (simcore/sampling/plan.py).
+    Buffers are not written, and read only by what is in `data`, a slice that takes the place of
+    those without data; that no path depends on anything else is the caller's to know
+    (simcore/sampling/decision.py).
     """
 
-    def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        warp_width: int,
+        limits: Limits,
+        data: Slice | None = None,
+    ) -> None:
         self._limits = limits
-        self._control = CompiledLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
-        self._addresses = CompiledLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+        control = (data or control_slice(kernel)).pcs
+        self._control = CompiledLaunch(kernel, launch, warp_width, control)
+        self._addresses = self._control
+        if data is None:
+            self._addresses = CompiledLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+
+    @property
+    def memory(self) -> LaunchMemory:
+        """The memory that addresses are of."""
+        return self._addresses.memory
 
     def counts(self, progress: Callable[[float], None] | None) -> Trace:
         """Instructions of the whole grid, exactly; no accesses."""
         return self._control.run(self._limits, progress)
 
-    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
-        """The accesses of the thread blocks of all ranges (first, end), in their order."""
-        self._addresses.run_ranges(ranges, self._limits, sinks)
+    def counts_of(self, parts: Sequence[GridPart]) -> Trace:
+        """Instructions of the thread blocks of all parts, which alone are in the trace."""
+        return self._control.run_parts(parts, self._limits, ())
+
+    def stream(self, parts: Sequence[GridPart], sinks: Sequence[AccessSink]) -> Trace:
+        """The accesses of all parts, in their order; the trace counts their instructions."""
+        return self._addresses.run_parts(parts, self._limits, sinks, of_stage("memory"))

@@ -27,7 +27,7 @@ from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launc
 from kernelcast.simcore.engine.jit.runtime.lookout import Lookout
 from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
-from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
+from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_execution_error
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
@@ -156,6 +156,11 @@ class Worker:
     def stop(self) -> None:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
+
+    def record_at(self, after: int, before: int) -> None:
+        """Records accesses at these times only, if its code knows of times."""
+        self._set("record_from", after)
+        self._set("record_until", before)
 
     def begin(self) -> None:
         """Makes the worker ready for another run of its launch."""
@@ -342,7 +347,7 @@ class Worker:
             try:
                 table[0, lane] = self._host.call(call, table[:, lane].tolist(), caller)
             except (ExecutionError, MemoryError) as raised:
-                self._raised = _as_execution_error(raised)
+                self._raised = as_execution_error(raised)
                 return 1
         return 0
 
@@ -356,7 +361,7 @@ class Worker:
         try:
             place.perform(pc, self._get("stage"), warp, mask, operands)
         except (ExecutionError, MemoryError) as raised:
-            self._raised = _as_execution_error(raised)
+            self._raised = as_execution_error(raised)
             return 1
         self._set("progress", 1)
         return 0
@@ -391,10 +396,3 @@ class Worker:
 
 def _nobody_waits(first: int) -> None:
     raise AssertionError(f"thread blocks from {first} on are given back")
-
-
-def _as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
-    """What no exception may say: compiled code cannot pass it on."""
-    if isinstance(raised, ExecutionError):
-        return raised
-    return ExecutionError("no memory left for what the kernel asks of the host")

@@ -35,7 +35,7 @@ from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.memory_spaces import FlatMemory, OutOfBounds
 
-__all__ = ["WorkerFault"]
+__all__ = ["WorkerFault", "as_execution_error"]
 
 _SHORT = 32
 
@@ -124,3 +124,10 @@ class WorkerFault:
         except OutOfBounds as fault:
             return fault.address, fault.reason
         return address, "outside"
+
+
+def as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
+    """What no exception may say: compiled code cannot pass it on."""
+    if isinstance(raised, ExecutionError):
+        return raised
+    return ExecutionError("no memory left for what the kernel asks of the host")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
+from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice, data_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
 SAXPY = """
@@ -174,3 +174,63 @@ def test_value_that_goes_round_a_loop_is_followed_once(compile_ptx: Callable[...
     kernel, control, address = sliced(compile_ptx, body, "u64 x, u32 n")
     assert mnemonics(kernel, control.pcs) == ["ld.param.u32", "sub.s32", "setp.ne.s32"]
     assert mnemonics(kernel, address.pcs - control.pcs) == ["ld.param.u64", "add.s64"]
+
+
+def test_a_register_that_is_used_again_brings_nothing_along(
+    compile_ptx: Callable[..., Kernel],
+) -> None:
+    body = """
+        ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1+4], %r1;
+        mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+        ld.global.u32 %r2, [%rd3]; ret;
+    """
+    kernel, _, address = sliced(compile_ptx, body, "u64 x")
+    assert address.is_static
+    assert mnemonics(kernel, address.pcs) == ["ld.param.u64", "mov.u32", "mul.wide.u32", "add.s64"]
+
+
+@pytest.mark.parametrize(("guard", "is_static"), [("%p1", True), ("!%p1", False), ("%p2", False)])
+def test_a_definition_under_the_guard_of_its_use_is_the_last_word(
+    compile_ptx: Callable[..., Kernel], guard: str, is_static: bool
+) -> None:
+    body = f"""
+        ld.param.u64 %rd1, [x]; ld.global.u64 %rd2, [%rd1]; mov.u32 %r1, %tid.x;
+        setp.eq.u32 %p1, %r1, 3; setp.eq.u32 %p2, %r1, 4;
+        @{guard} mov.u64 %rd2, %rd1; @%p1 ld.global.u32 %r2, [%rd2]; ret;
+    """
+    _, _, address = sliced(compile_ptx, body, "u64 x")
+    assert address.is_static == is_static
+
+
+def test_a_guard_that_changes_in_between_says_nothing(compile_ptx: Callable[..., Kernel]) -> None:
+    body = """
+        ld.param.u64 %rd1, [x]; ld.global.u64 %rd2, [%rd1]; mov.u32 %r1, %tid.x;
+        setp.eq.u32 %p1, %r1, 3; @%p1 mov.u64 %rd2, %rd1; setp.eq.u32 %p1, %r1, 4;
+        @%p1 ld.global.u32 %r2, [%rd2]; ret;
+    """
+    assert not sliced(compile_ptx, body, "u64 x")[2].is_static
+
+
+def test_what_a_thread_block_keeps_for_itself_belongs_to_a_slice_with_data(
+    compile_ptx: Callable[..., Kernel],
+) -> None:
+    body = """
+        .shared .align 4 .b8 table[128];
+        ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1]; mov.u32 %r3, table;
+        st.shared.u32 [%r3], %r1; bar.sync 0; ld.shared.u32 %r2, [%r3];
+        mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3]; ret;
+    """
+    kernel = compile_ptx(body, "u64 x")
+    found = data_slice(kernel)
+    assert found is not None
+    assert mnemonics(kernel, found.loads) == ["ld.global.u32"]
+    assert "st.shared.u32" in mnemonics(kernel, found.pcs)
+    assert "ld.global.f32" not in mnemonics(kernel, found.pcs)
+
+
+def test_what_an_atomic_returns_is_no_data_to_find(compile_ptx: Callable[..., Kernel]) -> None:
+    body = """
+        ld.param.u64 %rd1, [x]; atom.global.add.u32 %r1, [%rd1], 1;
+        mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r1; ret;
+    """
+    assert data_slice(compile_ptx(body, "u64 x")) is None

@@ -37,13 +37,21 @@ class CountedAccess:
 
 
 class RecordCode:
-    """Writes what is noted of each access; nothing when `enabled` is False."""
+    """Writes what is noted of each access; nothing when `enabled` is False.
 
-    def __init__(self, warp: WarpCode, analysis: Analysis, enabled: bool) -> None:
+    With `in_times` there are records only of basic blocks that a warp begins at the times that its
+    worker says.
+    """
+
+    def __init__(
+        self, warp: WarpCode, analysis: Analysis, enabled: bool, *, in_times: bool = False
+    ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._enabled = enabled
+        self._in_times = in_times
         self._time = "0"
+        self._is_time = ""
         self.lane_offsets: list[tuple[int, ...]] = []
         self.counted: list[CountedAccess] = []
         self.most_bytes = 0
@@ -72,6 +80,8 @@ class RecordCode:
             words = accesses * (RECORD_WORDS + self._warp.width)
             self.most_bytes = max(self.most_bytes, 8 * words)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
+            if self._in_times:
+                self._is_time = self._within_times(time)
 
     def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:
         """Whether every access like this is counted, given that %counts.accesses holds."""
@@ -147,7 +157,43 @@ class RecordCode:
         self.counted.append(CountedAccess(access.pc, offsets, self.slots, starts))
         return self.counted[-1].first_slot
 
+    def end_warps(self, time: str) -> None:
+        """Ends a warp at the head of a loop if nothing is recorded of it from then on.
+
+        Nobody waits for it at a barrier then.
+        """
+        if not self._in_times:
+            return
+        code, warp = self._warp.scalar, self._warp
+        past = code.op(f"icmp sge i64 {time}, {self._bound('record_until')}")
+        (further,) = warp.labels("further")
+        code.do(f"br i1 {past}, label %done, label %{further}")
+        warp.label(further)
+
+    def _within_times(self, time: str) -> str:
+        code = self._warp.scalar
+        begun = code.op(f"icmp sge i64 {time}, {self._bound('record_from')}")
+        goes_on = code.op(f"icmp slt i64 {time}, {self._bound('record_until')}")
+        return code.op(f"and i1 {begun}, {goes_on}")
+
+    def _bound(self, name: str) -> str:
+        code = self._warp.scalar
+        where = code.op(f"getelementptr i8, ptr %w, i64 {field_offset(name)}")
+        return code.op(f"load i64, ptr {where}")
+
     def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
+        if not self._in_times:
+            self._write(pc, lanes, mask, position)
+            return
+        warp = self._warp
+        record, passed = warp.labels("timed", "passed")
+        warp.scalar.do(f"br i1 {self._is_time}, label %{record}, label %{passed}")
+        warp.label(record)
+        self._write(pc, lanes, mask, position)
+        warp.scalar.do(f"br label %{passed}")
+        warp.label(passed)
+
+    def _write(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
         code = self._warp.scalar
         wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
         if lanes.offsets is None:

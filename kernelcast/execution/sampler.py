@@ -1,0 +1,88 @@
+"""The way in which a launch is sampled, if it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kernelcast.execution.dependent_sampling import dependent_launch
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.launch_sampling import is_small, sampled_launch
+from kernelcast.execution.path_samples import PathSamples
+from kernelcast.execution.sampling import Sampling
+from kernelcast.progress import tell
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.traces.warp_paths import MOST_EVENTS_OF_SAMPLE
+
+if TYPE_CHECKING:
+    from kernelcast.execution.run_options import RunOptions
+
+__all__ = ["Sampler", "tell_expected"]
+
+_LONG_S = 10.0
+
+_MANY_THREADS = 10**8
+"""Buffers of so many threads are not made for a look at some paths."""
+
+
+def tell_expected(paths: PathSamples, launch: Launch, widths: Sequence[int]) -> None:
+    """Tells how long a launch will be executed, where that is long."""
+    works = [paths.work(launch, width) for width in widths]
+    seconds = sum(work.expected_s for work in works if work is not None)
+    if seconds > _LONG_S:
+        tell(f"{seconds:.0f} s or more to be expected", 0.0)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A launch that may be sampled, for warps of each of the rising `widths`."""
+
+    kernel: Kernel
+    launch: Launch
+    widths: Sequence[int]
+    options: RunOptions
+
+    def found(self, devices: Sequence[Device], _widths: Sequence[int]) -> KernelTrace | None:
+        """The trace, with the memories of `devices` and the paths that are wanted.
+
+        None where everything is to be executed.
+        """
+        is_auto = self.options.sampling is Sampling.AUTO
+        if is_auto and is_small(self.kernel, self.launch, self.widths, self._paths):
+            return None
+        at = self.kernel, self.launch, devices
+        sampled = sampled_launch(*at, self.widths, self.options)
+        if sampled is not None:
+            return self._with_paths(sampled.trace, sampled.launch)
+        if self._paths is None:
+            return None
+        trace = dependent_launch(*at, self.options, self._paths)
+        return None if trace is None else self._paths.added_to(trace)
+
+    @property
+    def complete_paths(self) -> PathSamples | None:
+        """Paths that were recorded and are not cut off, if there are."""
+        return self._paths if self._paths is not None and self._paths.are_complete else None
+
+    @cached_property
+    def _paths(self) -> PathSamples | None:
+        """Short ones; None where they are not wanted, or of a launch that is large without them."""
+        launch = self.launch
+        if not self.options.keeps_paths:
+            return None
+        if launch.thread_blocks * launch.threads_per_thread_block >= _MANY_THREADS:
+            return None
+        return self._recorded(launch)
+
+    def _with_paths(self, trace: KernelTrace, launch: Launch) -> KernelTrace:
+        if not self.options.keeps_paths:
+            return trace
+        return (self._paths or self._recorded(launch)).added_to(trace)
+
+    def _recorded(self, launch: Launch) -> PathSamples:
+        ends = self.options.ends
+        return PathSamples.record(self.kernel, launch, self.widths, ends, MOST_EVENTS_OF_SAMPLE)

@@ -1,0 +1,160 @@
+"""The choice of a sample: whole waves where these are short, some times of waves where not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
+from kernelcast.simcore.sampling.pilot import Pilot, SampleSource
+from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
+from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cover
+from kernelcast.traces.stream import GridPart
+from kernelcast.traces.trace import Trace
+
+__all__ = ["Choice", "SampleSize", "lasting_ratio"]
+
+_MOST_SHARE = 0.4
+_FEWEST_WAVES = 2
+"""The cold start alone has as many."""
+_SAMPLES, _FEWEST_SAMPLES = 8, 4
+_ENLARGED = 4
+_IN_STEP = 1.5
+"""How much longer than most a thread block may last of those that are in step."""
+_TURNOVERS = 1.25
+"""Capacities of L2 that a warm-up touches."""
+_FEWEST_SHARE = 1 / 32
+"""The least part of what is simulated that a sample has for its warm-up, or to be measured."""
+
+
+def lasting_ratio(counts: Trace) -> float:
+    """How many times as long as most of the thread blocks the longest one lasts."""
+    lasts = counts.warp_time.reshape(-1, counts.warps_per_thread_block).max(axis=1)
+    return float(lasts.max(initial=0) / max(1.0, float(np.median(lasts))))
+
+
+@dataclass(frozen=True)
+class SampleSize:
+    """`accesses` that are simulated at most, about; `seed` of where samples lie."""
+
+    accesses: float = 8e6
+    seed: int = 0
+    may_grow: bool = True
+
+    def enlarged(self) -> SampleSize:
+        """What is simulated where a first sample says too little."""
+        return replace(self, accesses=_ENLARGED * self.accesses, may_grow=False)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Plans the sample of a launch on a device that holds `wave` thread blocks at once."""
+
+    source: SampleSource
+    counts: Trace
+    pilot: Pilot
+    device: Device
+    wave: int
+    size: SampleSize
+
+    @property
+    def accesses(self) -> float:
+        """Accesses of the launch; a scattered one counts as often as it takes to simulate."""
+        return self.pilot.accesses(self.counts) * self.pilot.quarter_lines
+
+    def plan(self) -> SamplePlan:
+        """The plan of the least error that simulates no more accesses than wanted, if one does."""
+        thread_blocks = self.counts.thread_blocks
+        if self.accesses <= self.size.accesses:
+            return whole_grid(thread_blocks)
+        share = self.size.accesses / self.accesses
+        of_wave = self.accesses * self.wave / thread_blocks
+        waves = self.size.accesses / of_wave
+        if waves > 2 * _SAMPLES:
+            plan = self._of_waves(self._warm_up_waves(), share)
+            if plan is not None:
+                return plan
+        plan = self._of_times()
+        if plan is not None:
+            return plan
+        if thread_blocks >= _FEWEST_WAVES * self.wave:
+            for warm_up in (self._warm_up_waves(), 1):
+                for most in (share, 0.1, 0.2, _MOST_SHARE):
+                    plan = self._of_waves(warm_up, most)
+                    if plan is not None:
+                        return plan
+        return whole_grid(thread_blocks)
+
+    def start_waves(self) -> int:
+        """Waves after which L2 has other contents than at first."""
+        return 1 if self.counts.thread_blocks <= self.wave else 2 * self._warm_up_waves()
+
+    def _of_waves(self, warm_up: int, share: float) -> SamplePlan | None:
+        counts = self.counts
+        if share < _MOST_SHARE / 1000 or _FEWEST_WAVES * self.wave > counts.thread_blocks:
+            return None
+        return plan_sample(
+            *(counts.grid, self.wave, warm_up, counts.classes, counts.instructions),
+            *(min(share, _MOST_SHARE), self.size.seed),
+        )
+
+    def _of_times(self) -> SamplePlan | None:
+        """Windows of time, if what L2 holds at one follows from a time shortly before."""
+        if lasting_ratio(self.counts) > _IN_STEP:
+            return None
+        timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
+        accesses_per_time = self.accesses / timeline.waves / timeline.duration
+        affordable = self.size.accesses / accesses_per_time
+        least = max(2, int(_FEWEST_SHARE * affordable))
+        warm_up = self._turnover(timeline, least, affordable / (_FEWEST_SAMPLES + 1))
+        if warm_up is None:
+            return None
+        for samples in range(_SAMPLES, _FEWEST_SAMPLES - 1, -1):
+            measured = int(affordable / (samples + 1)) - warm_up
+            if measured >= max(least, warm_up // 4) or samples == _FEWEST_SAMPLES:
+                measured = max(least, measured, warm_up // 4)
+                lengths = warm_up / timeline.duration, measured / timeline.duration
+                plan = plan_windows(timeline, *lengths, samples, self.size.seed)
+                if plan is not None:
+                    return with_cover(plan, timeline, self._missing_times(plan))
+        return None
+
+    def _turnover(self, timeline: Timeline, least: int, most: float) -> int | None:
+        """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""
+        wanted = _TURNOVERS * self.device.l2.capacity_bytes
+        start = timeline.time_of(timeline.waves / 2)
+        length = least
+        while length <= 4 * most:
+            footprint = Footprint(self.device.l2.sector_bytes)
+            pieces = timeline.pieces(start, start + length, Role.WARM_UP)
+            self.source.stream([item.part for item in pieces], [footprint])
+            if footprint.touched_bytes >= wanted:
+                return max(1, int(length * min(1.0, 1.1 * wanted / footprint.touched_bytes)))
+            length *= 2
+        return None
+
+    def _missing_times(self, plan: SamplePlan) -> list[tuple[int, int]]:
+        """When accesses happen that no interval has, for each the first time and what follows."""
+        seen = np.zeros(len(self.pilot.time), np.bool_)
+        for item in plan.intervals:
+            seen |= (self.pilot.time >= item.after) & (self.pilot.time < item.before)
+        found: list[tuple[int, int]] = []
+        while True:
+            have = np.unique(self.pilot.pc[seen])
+            missing = ~np.isin(self.pilot.pc, have)
+            if not missing.any():
+                return sorted(found)
+            first = int(self.pilot.time[missing].min())
+            last = first + plan.duration // 64
+            found.append((first - plan.duration // 64, last))
+            seen |= (self.pilot.time >= first) & (self.pilot.time <= last)
+
+    def _warm_up_waves(self) -> int:
+        sizes = []
+        footprint = Footprint(self.device.l2.sector_bytes)
+        for first in (0, self.wave):
+            self.source.stream([GridPart(first, first + self.wave)], [footprint])
+            sizes.append(footprint.touched_bytes)
+        return turnover_waves(sizes[0], sizes[1], self.device.l2.capacity_bytes)
