@@ -128,6 +128,14 @@ def _launch_everywhere() -> None:
     _estimate(trace, _DEVICES[0])
 
 
+def _launch_with_rests() -> None:
+    """Accesses that are far apart."""
+    add = "add.f32 %f2, %f0, %f1;"
+    kernel = kc.load_ptx(_REGULAR.replace(add, add * 100))["regular"]
+    buffers = [np.zeros(_BLOCK + 1, np.float32) for _ in range(2)]
+    kernel.run(grid=1, block=_BLOCK, args=buffers, devices=_DEVICES)
+
+
 def _launch_sample() -> None:
     """A part of the thread blocks for all."""
     kernel = kc.load_ptx(_REGULAR)["regular"]
@@ -146,6 +154,7 @@ def _rank_addresses() -> None:
 
 _WORK: dict[str, Callable[[], None]] = {
     "launches on seven devices": _launch_everywhere,
+    "few accesses": _launch_with_rests,
     "a sample of a launch": _launch_sample,
     "addresses": _rank_addresses,
 }
