@@ -49,9 +49,9 @@ def kernel(count: int) -> RunnableKernel:
 def executed(components: int, filtering: kc.Filter, count: int) -> KernelTrace:
     """A trace that knows no device, so that all devices share it."""
     texture = kc.Texture(np.zeros((2, 32, components), np.float32), filter=filtering)
-    arguments = [texture, np.zeros(32 * WARPS, np.float32)]
+    out = np.zeros(32 * WARPS, np.float32)
     return kernel(count).run(
-        grid=1, block=32 * WARPS, args=arguments, code="as-written", record_paths=True
+        grid=1, block=32 * WARPS, args=[texture, out], code="as-written", record_paths=True
     )
 
 
