@@ -43,7 +43,7 @@ def test_a_marked_grid(a: int, b: int) -> None:
 
 @pytest.mark.parametrize(("asked_for", "expected"), [("", 2), ("all", 12)])
 def test_the_mark_says_how_many_cases_run(asked_for: str, expected: int) -> None:
-    """In another process: what is asked for is read once."""
+    """Another process collects them: what is asked for is read once."""
     grid = f"{Path(__file__)}::test_a_marked_grid"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", grid]
     found = subprocess.run(

@@ -153,7 +153,7 @@ def test_kernel_for_first_results_has_a_thousand_instructions(cases: dict[str, A
 def test_timings_are_medians_after_a_warm_up(
     cases: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a clock that goes on in calls only; neither the warm-up nor the slowest repeat counts."""
+    """The clock goes on in calls only; neither the warm-up nor the slowest repeat counts."""
     timing = importlib.import_module("timing")
     now, delays = [100.0], iter([8.0, 4.0, 1.0, 2.0])
 
