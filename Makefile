@@ -21,10 +21,9 @@ ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
 
 help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
-	@echo 'make test    run all tests'
+	@echo 'make test    run all tests, those of many cases on a drawn part of them'
 	@echo 'make explore   all tests, the random ones on examples that are new each time'
-	@echo 'make test-all  all tests, those of machine code and of captured programs on all cases, and'
-	@echo '             every validation at the small sizes'
+	@echo 'make test-all  all tests on all of their cases, and every validation at the small sizes'
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types, import directions, sizes and docstrings'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
@@ -47,8 +46,8 @@ test: $(VENV)/installed-test $(VENV)/machine-code
 explore: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
-test-all: test validate-small
-	KERNELCAST_TESTS=all $(BIN)/python -m pytest tests/ptx_frontend/sass tests/kernelcast/capture $(ALL_TESTS)
+test-all: validate-small $(VENV)/installed-test
+	KERNELCAST_TESTS=all $(BIN)/python -m pytest $(ALL_TESTS)
 	$(BIN)/python -m tests.ptx_frontend.sass.native_suite
 	$(BIN)/python validation/captured_programs.py
 

@@ -28,6 +28,7 @@ from kernelcast.simcore.profile.profile import (
     MemoryTraffic,
 )
 from kernelcast.traces.trace import Trace
+from tests.drawn_cases import ALL_CASES, without_undrawn
 
 _DONE, _BAD_INPUT = 0, 2
 # Machines under load take long now and then: that is no failure of the code under test. The same
@@ -53,6 +54,15 @@ _THESIS_CASES = {
     "sgemm": ("table_4_9_sgemm_metrics", 1, LaunchShape((20, 40, 1), (32, 32, 1))),
     "lmsor": ("table_5_10_lmsor_metrics", 4, None),
 }
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the cases that only `make test-all` runs."""
+    if ALL_CASES:
+        return
+    items[:], left_out = without_undrawn(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the L2 of each device holds between launches."""
+"""What the L2 of each device holds between launches, and until when some of it is left in one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from enum import Enum
 from typing import TYPE_CHECKING, SupportsInt
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.cache import CacheState
 
-__all__ = ["CacheContents", "FirstContents"]
+__all__ = ["CacheContents", "FirstContents", "Turnover"]
+
+_ACCESSES_PER_LOOK = 1 << 16
+_MOST_ACCESSES = 1 << 25
+_TURNOVERS = {"lru": 2, "fifo": 2}
+_MOST_TURNOVERS = 8
+"""Capacities of L2 after whose traffic nothing of its first contents is taken to be left.
+
+Random replacement still has a fifth of them after two, and one in a thousand after eight.
+"""
 
 
 class FirstContents(Enum):
@@ -24,6 +34,47 @@ class FirstContents(Enum):
     NOTHING = "cold"
     EQUAL_LAUNCH = "warm"
     LAUNCHES_BEFORE = "kept"
+
+
+class Turnover:
+    """Finds the thread block before which L2 has got other contents than a launch found there.
+
+    It looks after every so many accesses, at the next end of a thread block, and only there: what
+    it finds depends on the accesses, not on the batches in which they come.
+    """
+
+    def __init__(self, device: Device) -> None:
+        turnovers = _TURNOVERS.get(device.l2.replacement, _MOST_TURNOVERS)
+        self._enough = turnovers * device.l2.capacity_bytes
+        self._accesses = 0
+        self._until_look = _ACCESSES_PER_LOOK
+        self.end: int | None = None
+        """Thread blocks of the launch until then; None as long as more have to come."""
+        self.is_complete = True
+        """Whether later ones would have told nothing."""
+
+    def next_look(self, ends: npt.NDArray[np.int64], begin: int) -> int:
+        """The thread block of a batch before which to look, beyond its last one if there is none.
+
+        `ends`, shape (thread blocks + 1,): accesses of the batch before each of its thread blocks,
+        of which those from `begin` on come next.
+        """
+        if self.end is not None:
+            return len(ends)
+        return int(np.searchsorted(ends, ends[begin] + self._until_look))
+
+    def pass_by(self, accesses: int) -> None:
+        """Counts accesses that have come, up to the next look at most."""
+        self._accesses += accesses
+        self._until_look -= accesses
+
+    def look(self, thread_blocks: int, moved_bytes: int) -> None:
+        """Takes what went to or from DRAM before a later thread block than these can start."""
+        self._until_look = _ACCESSES_PER_LOOK
+        if moved_bytes >= self._enough:
+            self.end = thread_blocks
+        elif self._accesses >= _MOST_ACCESSES:
+            self.end, self.is_complete = thread_blocks, False
 
 
 class CacheContents:

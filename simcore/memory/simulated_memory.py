@@ -9,7 +9,7 @@ from functools import partial
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.cache_contents import FirstContents, Turnover
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
@@ -65,7 +65,10 @@ class SimulatedMemory:
         )
         self._traffic = self._simulators(left)
         self._found = found
-        self._start = KeptStart(device) if found is FirstContents.EQUAL_LAUNCH else None
+        self._start: KeptStart | None = None
+        if found is FirstContents.EQUAL_LAUNCH:
+            self._traffic.turnover = Turnover(device)
+            self._start = KeptStart(self._traffic.turnover)
         self._wavefronts = WavefrontCounter(instructions, device)
         self._atomics = ContentionCounter(instructions, device)
         self._thread_blocks_per_sm = thread_blocks_per_sm
@@ -79,7 +82,7 @@ class SimulatedMemory:
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
         if self._start is not None:
-            self._start.accept(batch, self._traffic.moved_bytes)
+            self._start.accept(batch)
         self._counting.call(self._count, batch)
         self._traffic.accept(batch)
 

@@ -15,6 +15,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.cache import CacheState, copied, dirty_groups
+from kernelcast.simcore.memory.cache_contents import Turnover
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_routes,
@@ -73,6 +74,8 @@ class TrafficSimulator:
         self._next_thread_block = 0
         self._held_back = 0
         self._is_finished = False
+        self.turnover: Turnover | None = None
+        """Finds when L2 has got other contents, where somebody asks for it before the launch."""
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
@@ -86,7 +89,8 @@ class TrafficSimulator:
             self._passes.forget_patterns()
         begin = 0
         while begin < batch.thread_blocks:
-            end = self._piece_end(thread_block_ends, begin)
+            look = self._next_look(thread_block_ends, begin)
+            end = min(look, self._piece_end(thread_block_ends, begin))
             self._pending.append(
                 batch.accesses,
                 rows,
@@ -98,12 +102,19 @@ class TrafficSimulator:
             )
             if len(self._pending) >= self._held_back + self._at_once():
                 self._simulate(self._distributor.next_start)
+            if self.turnover is not None:
+                self.turnover.pass_by(int(thread_block_ends[end] - thread_block_ends[begin]))
+                if end == look:
+                    self.turnover.look(batch.first_thread_block + end, self._moved_bytes())
             begin = end
         self._next_thread_block += batch.thread_blocks
 
-    @property
-    def moved_bytes(self) -> int:
-        """What has been read from DRAM or has to be written there, of all simulated accesses."""
+    def _next_look(self, ends: Ints, begin: int) -> int:
+        return len(ends) if self.turnover is None else self.turnover.next_look(ends, begin)
+
+    def _moved_bytes(self) -> int:
+        """What is read from DRAM or has to be written there before a later thread block starts."""
+        self._simulate(self._distributor.next_start)
         counts = counters(self._passes.tally())
         transactions = int(counts.dram_reads.sum() + counts.dram_writes.sum())
         return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)

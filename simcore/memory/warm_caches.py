@@ -15,56 +15,66 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.cache import CacheState
+from kernelcast.simcore.memory.cache_contents import Turnover
 from kernelcast.simcore.memory.hierarchy import TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.traces.stream import AccessBatch, AccessSink
+from kernelcast.traces.trace import AccessTable
 
 __all__ = ["KeptStart", "warm_traffic"]
-
-_MOST_KEPT_ACCESSES = 1 << 25
-_TURNOVERS = {"lru": 2, "fifo": 2}
-_MOST_TURNOVERS = 8
-"""Capacities of L2 after whose traffic nothing of its first contents is taken to be left.
-
-Random replacement still has a fifth of them after two, and one in a thousand after eight.
-"""
 
 Replay = Callable[[Sequence[AccessSink]], None]
 Simulators = Callable[[CacheState | None], TrafficSimulator]
 
 
 class KeptStart:
-    """The accesses of a launch until L2 has other contents than at first."""
+    """The accesses of a launch until L2 has other contents than at first, as `turnover` finds."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, turnover: Turnover) -> None:
         self._batches: list[AccessBatch] = []
-        self._accesses = 0
-        self._is_open = True
-        turnovers = _TURNOVERS.get(device.l2.replacement, _MOST_TURNOVERS)
-        self._enough = turnovers * device.l2.capacity_bytes
-        self.is_complete = True
-        """Whether more would have told nothing."""
+        self._turnover = turnover
 
-    def accept(self, batch: AccessBatch, moved_bytes: int) -> None:
-        """Keeps a batch, unless `moved_bytes` of DRAM traffic came before it and are enough."""
-        if not self._is_open:
-            return
-        if moved_bytes >= self._enough:
-            self._is_open = False
-        elif self._accesses and self._accesses + len(batch.accesses) > _MOST_KEPT_ACCESSES:
-            self._is_open = self.is_complete = False
-        else:
+    @property
+    def is_complete(self) -> bool:
+        """Whether more would have told nothing."""
+        return self._turnover.is_complete
+
+    def accept(self, batch: AccessBatch) -> None:
+        """Keeps a batch if its accesses may be needed; they have not been simulated yet."""
+        if self._turnover.end is None:
             self._batches.append(batch)
-            self._accesses += len(batch.accesses)
 
     def replay(self, sinks: Sequence[AccessSink]) -> None:
-        """Hands the kept batches to the sinks."""
+        """Hands the kept accesses to the sinks."""
         for batch in self._batches:
+            kept = _until(batch, self._turnover.end)
             for sink in sinks:
-                sink.accept(batch)
+                sink.accept(kept)
+
+
+def _until(batch: AccessBatch, end: int | None) -> AccessBatch:
+    """The thread blocks of a batch before thread block `end`; all of them for None.
+
+    Its accesses to shared and constant memory are left out.
+    """
+    if end is None or batch.first_thread_block + batch.thread_blocks <= end:
+        return batch
+    count = end - batch.first_thread_block
+    warps = len(batch.warp_time) // batch.thread_blocks
+    table = batch.accesses
+    chosen = np.flatnonzero(table.warp < end * warps)
+    accesses = AccessTable(
+        table.pc[chosen],
+        table.warp[chosen],
+        table.time[chosen],
+        table.stage[chosen],
+        table.address[chosen],
+        table.pattern[chosen],
+    )
+    times = batch.warp_time[: count * warps]
+    return AccessBatch(batch.first_thread_block, count, accesses, batch.patterns, times)
 
 
 def warm_traffic(

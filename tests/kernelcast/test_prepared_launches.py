@@ -258,15 +258,17 @@ def test_a_small_grid_runs_on_the_calling_thread(
 @pytest.mark.parametrize("grid", [1, 4096])
 def test_an_interrupt_ends_a_run(memory: kc.DeviceMemory, grid: int) -> None:
     x, kernel = memory.allocate(8, "x"), kc.load_ptx(LOOP)["loop"]
-    limits = kc.Limits(seconds=60, instructions_per_warp=None)
+    limits = kc.Limits(seconds=600, instructions_per_warp=None)
     launch = kernel.prepare(grid=grid, block=32, args=[x, 1], memory=memory, limits=limits)
     launch.run()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
+
+    def interrupted() -> None:
+        timer.start()
         launch.run(struct.pack("<QQ", x.address, 1 << 60))
-    assert time.monotonic() - began < 20
+
+    with pytest.raises(KeyboardInterrupt):  # else its limit is what ends it
+        interrupted()
     launch.run(struct.pack("<QQ", x.address, 5))
     assert memory.read(x, 1, np.uint64)[0] == 5
 
@@ -279,8 +281,8 @@ def test_limits_hold_for_each_run(memory: kc.DeviceMemory, grid: int) -> None:
         launch = kernel.prepare(grid=grid, block=32, args=[x, 1], memory=memory, limits=limits)
         return lambda passes: launch.run(struct.pack("<QQ", x.address, passes))
 
-    run = prepared(kc.Limits(seconds=0.3, instructions_per_warp=None))
-    with pytest.raises(LimitExceeded, match=r"still running after 0\.3 s"):
+    run = prepared(kc.Limits(seconds=1.0, instructions_per_warp=None))
+    with pytest.raises(LimitExceeded, match=r"still running after 1 s"):
         run(1 << 60)
     run(3)
     run = prepared(kc.Limits(instructions_per_warp=1000))
@@ -460,7 +462,7 @@ def test_short_runs_that_add_up_are_worth_optimized_code(
     monkeypatch.setattr(jit_run, "compile_module", noted)
     x = memory.allocate(4 * 64, "x")
     launch = kc.load_ptx(ADD)["add"].prepare(grid=1, block=64, args=[x, 1, 64], memory=memory)
-    runs, until = 0, time.monotonic() + 60
+    runs, until = 0, time.monotonic() + 600
     while len(levels) < 2 and time.monotonic() < until:
         launch.run()
         runs += 1

@@ -325,6 +325,7 @@ def test_a_faster_clock_of_sms_and_memory_takes_no_more_time(loop: LoopKernel, n
         assert time_s / 2 * (1 - ROUNDING) <= after[model] <= time_s * (1 + ROUNDING), model
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     "loop",
     [
@@ -376,6 +377,7 @@ REACT = {
 """Models whose time must fall."""
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", ["gtx-285", "gtx-480", "v100-pcie", "mi210"])
 def test_elasticities_have_the_right_sign(name: str) -> None:
     device = load_device(name)

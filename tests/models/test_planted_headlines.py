@@ -146,6 +146,7 @@ def check(found: Estimate, components: tuple[Component, ...]) -> None:
     assert found.advice[0].gain == found.gain
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize(
     ("plant", "name"),
     [
@@ -163,6 +164,7 @@ def test_the_headline_names_what_holds_the_kernel_up(plant: Plant, name: str) ->
     )
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.skipif(toolset(80) is None, reason="no assembler; CI has it")
 @pytest.mark.parametrize("name", ["stream", "tail", "barriers", "fp32"])
 def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,12 +176,13 @@ def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -
     check(kc.estimate(profile), plant.components)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", DEVICES[:2])
 def test_headlines_of_texture_reads(name: str) -> None:
     """Texels of one row, again and again: the units that read them are the limit."""
     reads = "".join(
         f"tex.2d.v4.f32.f32 {{%f{i}, %f{i + 1}, %f{i + 2}, %f{i + 3}}}, [%rd1, {{%f1, %f2}}];"
-        for i in range(3, 83, 4)
+        for i in range(3, 35, 4)
     )
     texture = kc.Texture(np.zeros((2, 32, 1), np.float32))
     device = kc.device(name)

@@ -24,6 +24,9 @@ def install(monkeypatch: pytest.MonkeyPatch, **models: str) -> None:
         return points
 
     monkeypatch.setattr(kernelcast.models, "entry_points", find)
+    # what was found before is remembered
+    look = vars(kernelcast.models)["_installed"].__wrapped__
+    monkeypatch.setattr(kernelcast.models, "_installed", look)
 
 
 def test_built_in_models() -> None:

@@ -17,10 +17,10 @@ from kernelcast.capture.client_build import CLIENT_SOURCES
 from kernelcast.capture.libraries import libraries
 from kernelcast.errors import InputError
 from kernelcast.simcore.device.file import load_device
+from tests.drawn_cases import ALL_CASES
 from tests.kernelcast.capture import random_words
 from tests.kernelcast.capture.building import PROGRAMS, c_compiler, nvcc
 from tests.kernelcast.capture.running import Captured, captured
-from tests.ptx_frontend.sass.drawn_cases import ALL_CASES
 
 KERNELS = CLIENT_SOURCES / "kernels"
 BLAS = ("libcublas.so.12", "libcublasLt.so.12", "libcudart.so.12")

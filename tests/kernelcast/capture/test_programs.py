@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.drawn_cases import ALL_CASES
 from tests.kernelcast.capture.cases import CASES, Case, case_named
 from tests.kernelcast.capture.running import DEVICES, captured
-from tests.ptx_frontend.sass.drawn_cases import ALL_CASES
 
 _KINDS = [
     pytest.param(case, code, id=f"{case.name}-{code}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -114,14 +115,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@cache
+def module(folder: Path, arch: str) -> kc.LoadedModule:
+    return kc.load(folder / "pipelines.cu", arch=arch, options=["-std=c++17"])
+
+
 def kernel(folder: Path, arch: str, name: str) -> kc.RunnableKernel:
-    return kc.load(folder / "pipelines.cu", arch=arch, options=["-std=c++17"])[name]
+    return module(folder, arch)[name]
 
 
 def numbers(*shape: int) -> Array:
     return np.random.default_rng(len(shape)).integers(0, 99, shape).astype(np.int32)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("arch", "engine"), RUNS)
 def test_two_stages_ahead(folder: Path, arch: str, engine: str) -> None:
     given = numbers(5, 256)
@@ -140,6 +147,7 @@ def test_a_warp_that_brings_for_others(folder: Path, arch: str, engine: str) -> 
     np.testing.assert_array_equal(out, given[:, ::-1] * 3)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("arch", "engine"), RUNS)
 def test_a_barrier_that_counts_bytes(folder: Path, arch: str, engine: str) -> None:
     given = numbers(256)

@@ -31,6 +31,7 @@ def compiled() -> Callable[[str, str], kc.RunnableKernel]:
 Load = Callable[[str, str], kc.RunnableKernel]
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", ["wmma_gemm", "mma_gemm", "pipelined_gemm"])
@@ -44,6 +45,7 @@ def test_gemm(compiled: Load, name: str, arch: str, engine: str) -> None:
     np.testing.assert_array_equal(c, a.astype(float) @ b.astype(float))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("arch", ARCHITECTURES[:2])
 def test_attention_forward(compiled: Load, arch: str, engine: str) -> None:

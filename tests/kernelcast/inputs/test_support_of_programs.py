@@ -24,6 +24,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.usefixtures("nvrtc")
 @pytest.mark.parametrize(("test", "arch", "kernels"), PROGRAMS)
 def test_programs_of_other_tests(

@@ -188,6 +188,7 @@ def test_gemm(module: kc.LoadedModule, engine: str, code: str) -> None:
     assert trace.data.engine == engine
 
 
+@pytest.mark.drawn(3)
 @needs_cuda
 @pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("rows", [128, 256])

@@ -76,6 +76,7 @@ def integers(*shape: int) -> Array:
     return np.random.default_rng(len(shape)).integers(-4, 5, shape).astype(np.float16)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_matmul_with_edges(arch: str, engine: str) -> None:
@@ -95,6 +96,7 @@ def test_matmul_with_edges(arch: str, engine: str) -> None:
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_attention_forward(arch: str, engine: str) -> None:

@@ -151,7 +151,7 @@ def test_an_interrupt_keeps_what_was_predicted(tmp_path: Path) -> None:
                 break
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate(timeout=300)
     finally:
         running.kill()
     assert running.returncode == 130

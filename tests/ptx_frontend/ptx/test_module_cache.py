@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import cProfile
 import hashlib
 import hmac
 import io
 import pickle
-import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -16,7 +16,6 @@ import pytest
 
 from kernelcast import ptx_frontend
 from kernelcast.errors import IrSyntaxError
-from kernelcast.inputs import llvm_ir
 from kernelcast.inputs.llvm_ir import read_ir
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.ptx_frontend.ptx import module_cache
@@ -157,15 +156,20 @@ def test_a_folder_that_cannot_be_written_is_no_error(
     assert read_module(large).kernels
 
 
-def test_loading_is_much_faster_than_reading() -> None:
+def test_loading_is_much_less_work_than_reading() -> None:
+    """Function calls stand for time, which other processes lengthen."""
     text = (DATA / "nvcc_tour.ptx").read_text()
-    start = time.process_time()
     module = read_ptx(text, "t.ptx")
-    read = time.process_time() - start
     module_cache.store_module("x", module)
-    start = time.process_time()
-    module_cache.load_module("x")
-    assert time.process_time() - start < read
+    read = calls(lambda: read_ptx(text, "t.ptx"))
+    assert calls(lambda: module_cache.load_module("x")) < read / 10
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called meanwhile."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(row.callcount for row in profile.getstats())
 
 
 IR = """define spir_kernel void @k(ptr addrspace(1) %o) {
@@ -190,9 +194,9 @@ def test_ir_is_read_once(make: Callable[[], bytes], monkeypatch: pytest.MonkeyPa
     first = read_ir(content, "module")
     assert first.kernels
     with monkeypatch.context() as patched:
-        patched.delattr(llvm_ir, "read_llvm")
+        patched.delattr("kernelcast.ptx_frontend.llvm.read_llvm")
         check_equal(read_ir(content, "module"), first)
-        with pytest.raises(NameError):
+        with pytest.raises(ImportError, match="read_llvm"):
             read_ir(content, "elsewhere")
 
 

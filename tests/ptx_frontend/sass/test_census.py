@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
+from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend.sass import census
-from tests.ptx_frontend.sass.drawn_cases import ALL_CASES, drawn
 from tests.ptx_frontend.sass.native_programs import needs_tools
 
 STATEMENTS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
@@ -19,7 +19,8 @@ def test_opcodes_that_cover_nearly_all_kernels_lower() -> None:
     assert census.uncovered(SASS_OPCODES) == set()
 
 
-@pytest.mark.parametrize("architecture", drawn(STATEMENTS, 2))
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("architecture", STATEMENTS)
 def test_every_statement_lowers_or_is_listed(architecture: str) -> None:
     needs_tools(architecture)
     reasons = census.statement_reasons(architecture)
@@ -28,7 +29,8 @@ def test_every_statement_lowers_or_is_listed(architecture: str) -> None:
     assert not unknown
 
 
-@pytest.mark.parametrize("architecture", drawn(FORMS, 3))
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("architecture", FORMS)
 def test_every_form_lowers_or_is_listed(architecture: str) -> None:
     reasons = census.form_reasons(architecture)
     assert len(reasons) > 200

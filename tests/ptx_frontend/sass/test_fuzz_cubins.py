@@ -71,8 +71,8 @@ def test_a_huge_listing_takes_linear_time() -> None:
     comments = "        // a line that says nothing of any instruction, as long as one that does\n"
     seconds = []
     for size in (20_000, 200_000):
-        start = time.perf_counter()
+        start = time.process_time()
         listing = read_listing(comments * size + seed.listing, codes, "k.cubin")
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
         assert lower_cubin(cubin, listing).kernels
     assert seconds[1] < 40 * seconds[0] + 1

@@ -11,7 +11,7 @@ from tests.ptx_frontend.sass import native_suite
 from tests.ptx_frontend.sass.native_programs import needs_tools
 
 DRAWN = random.Random(23).sample(
-    [(f, a) for f in native_suite.files() for a in native_suite.ARCHITECTURES], 6
+    [(f, a) for f in native_suite.files() for a in native_suite.ARCHITECTURES], 4
 )
 
 

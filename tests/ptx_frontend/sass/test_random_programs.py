@@ -13,14 +13,14 @@ import pytest
 from kernelcast.ptx_frontend.sass.lowering import table
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand
-from tests.ptx_frontend.sass.drawn_cases import drawn
 from tests.ptx_frontend.sass.native_programs import needs_tools
 from tests.ptx_frontend.sass.random_programs import ARCHITECTURES, differences, programs
 
 SAMPLE, BATCH = 6, 8
 
 
-@pytest.mark.parametrize("architecture", drawn(ARCHITECTURES, 4))
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_machine_code_does_what_ptx_does(architecture: str) -> None:
     needs_tools(architecture)
     first = 100 * ARCHITECTURES.index(architecture)
@@ -54,6 +54,7 @@ def _to_the_other_side(site: Site) -> None:
     site._left = [other.get(name, name) for name in site._left]
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("opcode", "spoil"),
     [

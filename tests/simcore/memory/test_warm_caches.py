@@ -12,7 +12,12 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError, TraceFormatError, WorkloadError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 from kernelcast.simcore.profile.profile import MemoryTraffic
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import AccessTable, InstructionRow
 
 THREADS = 256
 V100, MI210 = "v100-pcie", "mi210"
@@ -124,6 +129,52 @@ def test_a_run_with_cold_caches_says_that_it_has_no_warm_ones() -> None:
         trace.with_caches("warm").profile(V100)
     with pytest.raises(KernelcastError, match="unknown caches 'hot'; known: cold, warm"):
         trace.with_caches("hot")
+
+
+GTX480 = "gtx-480"
+LOADS_AND_STORES = tuple(
+    InstructionRow(pc, kind, kind, "", 0, kind, 0, "global", 4, merged_into=pc)
+    for pc, kind in enumerate(("load", "store"))
+)
+ACCESSES = 20
+
+
+def random_rows(first: int, thread_blocks: int) -> AccessBatch:
+    """One warp each: rows of 128 bytes all over four times the L2 of a GTX-480."""
+    rows = thread_blocks * ACCESSES
+    begin = first * ACCESSES
+    choice = np.random.default_rng(7).integers(0, 1 << 62, begin + rows)[begin:]
+    warp, time = np.divmod(np.arange(begin, begin + rows, dtype=np.int32), np.int32(ACCESSES))
+    zero = np.zeros(rows, np.int32)
+    address = 128 * (choice % (4 * 6144))
+    kind = (choice >> 40) % 2
+    return AccessBatch(
+        first,
+        thread_blocks,
+        AccessTable(kind.astype(np.int32), warp, time, zero, address, zero),
+        PatternTable(np.array([2**32 - 1], np.uint64), 4 * np.arange(32)[None]),
+        np.full(thread_blocks, ACCESSES, np.int32),
+    )
+
+
+@pytest.mark.parametrize("size", [100, 700, 3334])
+def test_warm_traffic_does_not_depend_on_how_accesses_are_cut(size: int) -> None:
+    """L2 has other contents after a half of the launch; that half is what counts in any cut."""
+    thread_blocks = 10_000
+    found = []
+    for each in (size, thread_blocks):
+        memory = SimulatedMemory(
+            LOADS_AND_STORES, 32, 1, kc.device(GTX480), 8, FirstContents.EQUAL_LAUNCH
+        )
+        for first in range(0, thread_blocks, each):
+            memory.accept(random_rows(first, min(each, thread_blocks - first)))
+        found.append(memory.finish())
+    cut, whole = (
+        [*(column.tolist() for column in result.traffic.by_instruction), result.traffic.writes]
+        for result in found
+    )
+    assert cut == whole
+    assert found[0].notes == found[1].notes == ()
 
 
 WORKLOAD = """

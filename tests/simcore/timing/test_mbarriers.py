@@ -108,6 +108,7 @@ def test_with_one_stage_copies_and_work_take_turns(chain: int) -> None:
     assert cycles_of(1, chain) == pytest.approx(copies + alone, rel=0.05)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("stages", [2, 4, 8])
 def test_with_more_stages_the_slower_of_both_counts(stages: int) -> None:
     """Long work hides all copies, without work the copies are all there is.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 
 import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.device.texture_facts import TextureFacts
@@ -30,7 +33,8 @@ BODY = """
 """
 
 
-def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> LaunchTiming:
+@cache
+def kernel(count: int) -> RunnableKernel:
     """Each warp reads a row of 32 texels again and again, without waiting for one another."""
     reads = "".join(
         "tex.2d.v4.f32.f32 {{%f{}, %f{}, %f{}, %f{}}}, [%rd1, {{%f1, %f2}}];".format(
@@ -38,13 +42,21 @@ def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> 
         )
         for number in range(count)
     )
+    return kc.load_ptx(BODY.format(reads=reads))["k"]
+
+
+@cache
+def executed(components: int, filtering: kc.Filter, count: int) -> KernelTrace:
+    """A trace that knows no device, so that all devices share it."""
     texture = kc.Texture(np.zeros((2, 32, components), np.float32), filter=filtering)
-    kernel = kc.load_ptx(BODY.format(reads=reads))["k"]
     out = np.zeros(32 * WARPS, np.float32)
-    trace = kernel.run(
-        grid=1, block=32 * WARPS, args=[texture, out], code="as-written", devices=[device]
+    return kernel(count).run(
+        grid=1, block=32 * WARPS, args=[texture, out], code="as-written", record_paths=True
     )
-    found = trace.profile(device).derived(timed_warps)
+
+
+def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> LaunchTiming:
+    found = executed(components, filtering, count).profile(device).derived(timed_warps)
     assert found is not None
     return launch_timing(found, device)
 

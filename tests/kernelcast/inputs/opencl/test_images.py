@@ -131,6 +131,7 @@ def check(kernel: str, found: Array, expected: Array) -> None:
         np.testing.assert_allclose(found, expected, rtol=2e-5)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_counts_and_results_are_those_of_oclgrind(

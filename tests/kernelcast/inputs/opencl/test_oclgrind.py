@@ -308,6 +308,7 @@ def run(folder: Path, file: str, kernel: str, case: Case, engine: str) -> kc.Ker
     return trace
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("kernel", CASES)
 def test_counts_are_those_of_oclgrind(program: Path, kernel: str) -> None:
     """Bitcode on one engine, text on the other; two sizes."""

@@ -152,6 +152,7 @@ def counts(trace: kc.KernelTrace) -> Counter[str]:
     return found
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("arch", ["", ARCH])
 @pytest.mark.parametrize("name", CASES)

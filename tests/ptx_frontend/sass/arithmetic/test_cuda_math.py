@@ -89,6 +89,7 @@ def _modules(ptx: str, architecture: str) -> tuple[Module, Module]:
     return source, machine
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_functions_give_the_bits_of_their_ptx(ptx: str, architecture: str) -> None:
     source, machine = _modules(ptx, architecture)

@@ -253,12 +253,14 @@ _CARRIED = ("sm_70", *ARCHITECTURES)
 _SAMPLE = 3
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
 def test_integers_are_those_of_ptx(architecture: str) -> None:
     """Sums, products, shifts, bits, comparisons: bit for bit."""
     assert_same_as_ptx(_statements(architecture), architecture, ENGINES[:1])
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("architecture", _CARRIED)
 def test_a_sample_of_integers_is_that_of_ptx(architecture: str) -> None:
     """Each architecture has another third of the statements, two have it on both engines."""

@@ -8,7 +8,6 @@ import pytest
 
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.launch.launch import Launch
-from tests.ptx_frontend.sass.drawn_cases import drawn
 from tests.ptx_frontend.sass.native_programs import ENGINES, machine_kernel, outputs
 from tests.ptx_frontend.sass.program_checks import Arrays, Program, check, text_of
 
@@ -141,13 +140,15 @@ def _named(program: Program) -> str:
     return program.name
 
 
-@pytest.mark.parametrize("architecture", drawn(["sm_70", "sm_80", "sm_120"], 1))
+@pytest.mark.drawn(7)
+@pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_120"])
 @pytest.mark.parametrize("program", CALLS, ids=_named)
 def test_calls(program: Program, architecture: str) -> None:
     check("calls", program, architecture)
 
 
-@pytest.mark.parametrize("architecture", drawn(["sm_70", "sm_80", "sm_90"], 2))
+@pytest.mark.drawn(12)
+@pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90"])
 @pytest.mark.parametrize("program", LANES, ids=_named)
 def test_lanes(program: Program, architecture: str) -> None:
     check("lanes", program, architecture)

@@ -98,6 +98,7 @@ def _launch() -> Launch:
     return Launch((1, 1, 1), (64, 1, 1), (values, np.uint32(5)))
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_75", "sm_80", "sm_90", "sm_120"])
 def test_exchanges(architecture: str) -> None:
     assert_as_ptx(_program(EXCHANGES, "sm_70"), _launch(), (architecture,))

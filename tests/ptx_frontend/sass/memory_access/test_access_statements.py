@@ -102,6 +102,7 @@ def _launch(threads: int = 32) -> Launch:
     return Launch((1, 1, 1), (threads, 1, 1), (values.view(np.uint32), np.uint32(7)))
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_89", "sm_90", "sm_120"])
 def test_accesses(architecture: str) -> None:
     stores = "".join(
@@ -112,6 +113,7 @@ def test_accesses(architecture: str) -> None:
     assert_as_ptx(program, _launch(), (architecture,))
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_copies_to_shared_memory(architecture: str) -> None:
     back = "".join(
@@ -148,6 +150,7 @@ def _atomics(space: str, place: str, kind: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("architecture", "kind"),
     [("sm_75", "red"), ("sm_80", "atom"), ("sm_90", "red"), ("sm_120", "atom")],

@@ -53,6 +53,7 @@ def _runs_on(name: str, architecture: str) -> bool:
     return architecture == "sm_90" or not name.startswith("bulk")
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_who_waited_may_read(architecture: str) -> None:
     for name, body in WAITED.items():
@@ -61,6 +62,7 @@ def test_who_waited_may_read(architecture: str) -> None:
             assert name == "another place" or (found == np.arange(64) * 4 + 1).all(), name
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_who_did_not_may_not(architecture: str) -> None:
     for name, body in NOT_WAITED.items():

@@ -12,7 +12,6 @@ import pytest
 import kernelcast as kc
 from kernelcast.errors import AssertionTriggered
 from kernelcast.ptx_frontend import read_ptx
-from tests.ptx_frontend.sass.drawn_cases import drawn
 from tests.ptx_frontend.sass.memory_access.object_programs import OUT, launched, program, rows
 from tests.ptx_frontend.sass.native_programs import ENGINES, machine_kernel, outputs
 
@@ -134,14 +133,15 @@ def test_loads(architecture: str) -> None:
     check(LOADS, architecture, surfaces(np.uint32, 4))
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
-    ("architecture", "type_"),
-    drawn([("sm_75", np.float32), ("sm_90", np.int32), ("sm_120", np.uint32)], 1),
+    ("architecture", "type_"), [("sm_75", np.float32), ("sm_90", np.int32), ("sm_120", np.uint32)]
 )
 def test_stores(architecture: str, type_: type[np.generic]) -> None:
     check(STORES, architecture, surfaces(type_, 4))
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("architecture", "type_"), [("sm_80", np.int32), ("sm_90", np.uint32), ("sm_100", np.int32)]
 )

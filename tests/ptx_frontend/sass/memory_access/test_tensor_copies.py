@@ -67,6 +67,7 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"""
     assert (found[256 + 8 * 31 : 256 + 8 * 31 + 4] == given[8 * 31 : 8 * 31 + 4] + 3).all()
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
 def test_boxes_of_tensors_go_in_and_out(rank: int) -> None:
     """A box is loaded, stored elsewhere and added once more, all by the first lane."""

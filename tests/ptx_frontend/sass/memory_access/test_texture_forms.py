@@ -13,7 +13,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.errors import AssertionTriggered, UnsupportedInstruction
 from kernelcast.inputs.native.cubins import assembled_module
-from tests.ptx_frontend.sass.drawn_cases import drawn
+from tests.drawn_cases import drawn
 from tests.ptx_frontend.sass.memory_access.object_programs import (
     OUT,
     THREADS,
@@ -182,7 +182,8 @@ def test_texels_that_are_integers_and_lines_outside() -> None:
     assert_as_ptx(text, launch, ("sm_70", "sm_90", "sm_120"), engines=("reference",))
 
 
-@pytest.mark.parametrize("architecture", drawn(["sm_80", "sm_90", "sm_120"], 1))
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_cubes_where_their_coordinates_are_exact(architecture: str) -> None:
     """Machine code divides by the longest coordinate, approximately: here that is a power of 2."""
     generator = np.random.default_rng(5)

@@ -122,6 +122,7 @@ _BLACKWELL = (
 )
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("architecture", "statements"),
     [

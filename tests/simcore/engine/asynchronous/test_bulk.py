@@ -67,6 +67,7 @@ def window(
     return padded[tuple(slice(8 + f, 8 + f + s) for f, s in zip(first, shape, strict=True))]
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
 def test_boxes_of_every_rank(compile_ptx: Compile, rank: int, dtype: type[np.generic]) -> None:

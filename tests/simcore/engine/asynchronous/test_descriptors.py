@@ -64,6 +64,7 @@ def replaced(field: str, value: int) -> str:
     return f"tensormap.replace.tile.{field}.global.b1024.b32 [%rd1], {value};"
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_numbers_of_element_types(compile_ptx: Compile, name: str) -> None:
     """A size shows in what a box of 16 x 2 brings, flushing in what becomes of 1e-40."""

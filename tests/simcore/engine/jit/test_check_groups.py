@@ -131,6 +131,7 @@ def _assert_same(one: Trace, other: Trace) -> None:
     np.testing.assert_array_equal(one.warp_time, other.warp_time)
 
 
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize(("threads", "width"), [(32, 32), (40, 32), (7, 8), (64, 64)])
 @pytest.mark.parametrize("name", GOOD)
 def test_grouped_accesses_do_what_single_ones_do(
@@ -218,6 +219,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.drawn(13)
 @pytest.mark.parametrize("record", [False, True])
 @pytest.mark.parametrize("name", FAILURES)
 def test_an_access_outside_fails_where_it_is(compile_ptx: Compile, name: str, record: bool) -> None:
