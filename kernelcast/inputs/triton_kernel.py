@@ -6,7 +6,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
-__all__ = ["TritonGrid", "TritonKernel", "from_triton"]
+__all__ = ["TritonGrid", "TritonKernel", "compilation_error", "from_triton"]
 
 TritonGrid: TypeAlias = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
 """Programs, up to three sizes; or, as in a launch of Triton, a function of the constants."""
@@ -36,6 +36,7 @@ class TritonKernel:
     """A compiled kernel and what Triton's own launcher would add to a launch of it.
 
     `scratch_bytes` per program: memory behind the hidden pointers that follow the arguments.
+    `programs_per_cluster`: the thread blocks that Triton makes a cluster of, `num_ctas`.
     """
 
     kernel: RunnableKernel
@@ -45,6 +46,31 @@ class TritonKernel:
     shared_bytes: int
     argument_names: tuple[str, ...]
     scratch_bytes: tuple[int, ...]
+    programs_per_cluster: int = 1
+
+    @classmethod
+    def of(cls, metadata: Any, ptx: str, argument_names: Sequence[str]) -> TritonKernel:
+        """The kernel of what Triton compiled: its `metadata` and PTX, the arguments that are left.
+
+        InputError when the PTX takes other hidden arguments than this Triton should add.
+        """
+        kernel = ptx_module(ptx, f"{metadata.name} (PTX by Triton)")[metadata.name]
+        sizes = (metadata.global_scratch_size, getattr(metadata, "profile_scratch_size", 0))
+        hidden = len(kernel.kernel.parameters) - len(argument_names)
+        if not 0 <= hidden <= len(sizes):
+            raise InputError(
+                f"{metadata.name}: {hidden} hidden arguments, which this Triton should not add"
+            )
+        return cls(
+            kernel=kernel,
+            ptx=ptx,
+            grid=None,
+            threads=metadata.num_warps * _WARP_WIDTH,
+            shared_bytes=metadata.shared,
+            argument_names=tuple(argument_names),
+            scratch_bytes=sizes[:hidden],
+            programs_per_cluster=metadata.num_ctas,
+        )
 
     @property
     def name(self) -> str:
@@ -70,10 +96,14 @@ class TritonKernel:
         programs = self.grid if grid is None else dimensions(grid, "grid")
         if programs is None:
             raise LaunchError(f"kernel {self.name}: give a grid")
+        x, y, z = programs
+        together = self.programs_per_cluster
+        if together > 1:
+            options = {"cluster": together, **options}
         return self.kernel.run(
-            grid=programs,
+            grid=(x * together, y, z),
             block=self.threads,
-            args=(*args, *self._scratch(math.prod(programs))),
+            args=(*args, *self._scratch(math.prod(programs) * together)),
             shared_bytes=self.shared_bytes,
             argument_names=(*self.argument_names, *_HIDDEN[: len(self.scratch_bytes)]),
             **options,
@@ -103,26 +133,11 @@ def from_triton(
     """
     constants = dict(constants or {})
     compiled = _compile(function, signature, constants, arch, divisible_by_16, options)
-    found, ptx = compiled.metadata, compiled.asm["ptx"]
-    kernel = ptx_module(ptx, f"{found.name} (PTX by Triton)")[found.name]
-    names = tuple(name for name in _parameters(function) if name in signature)
-    names = tuple(name for name in names if name not in constants)
-    sizes = (found.global_scratch_size, getattr(found, "profile_scratch_size", 0))
-    hidden = len(kernel.kernel.parameters) - len(names)
-    if not 0 <= hidden <= len(sizes):
-        raise InputError(
-            f"{found.name}: {hidden} hidden arguments, which this Triton should not add"
-        )
+    names = [name for name in _parameters(function) if name in signature]
+    names = [name for name in names if name not in constants]
+    kernel = TritonKernel.of(compiled.metadata, compiled.asm["ptx"], names)
     chosen = grid(constants) if callable(grid) else grid
-    return TritonKernel(
-        kernel=kernel,
-        ptx=ptx,
-        grid=None if chosen is None else dimensions(chosen, "grid"),
-        threads=found.num_warps * _WARP_WIDTH,
-        shared_bytes=found.shared,
-        argument_names=names,
-        scratch_bytes=sizes[:hidden],
-    )
+    return replace(kernel, grid=None if chosen is None else dimensions(chosen, "grid"))
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
@@ -161,7 +176,7 @@ def _compile(
     try:
         return triton.compile(source, target=target, options=chosen)
     except (base, RuntimeError) as error:
-        raise _compilation_error(function, error) from None
+        raise compilation_error(function, error) from None
 
 
 def _types(
@@ -188,8 +203,8 @@ def _attributes(
     }
 
 
-def _compilation_error(function: Any, error: Exception) -> CompilationError:
-    """The last cause, in the function's own file."""
+def compilation_error(function: Any, error: Exception) -> CompilationError:
+    """Triton's refusal of a function: the last cause, in the function's own file."""
     while isinstance(error.__cause__, type(error)):
         error = error.__cause__
     node: Any = getattr(error, "node", None)
