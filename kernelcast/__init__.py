@@ -81,6 +81,10 @@ if TYPE_CHECKING:
     from kernelcast.triton_calls.session import CapturedCall as CapturedCall
     from kernelcast.triton_calls.session import capture_calls as capture_calls
     from kernelcast.triton_calls.session import estimate_call as estimate_call
+    from kernelcast.triton_calls.tuning import TunedConfig as TunedConfig
+    from kernelcast.triton_calls.tuning import Tuning as Tuning
+    from kernelcast.triton_calls.tuning import triton_perf_model as triton_perf_model
+    from kernelcast.triton_calls.tuning import tune as tune
     from kernelcast.trust import Trust as Trust
     from kernelcast.workload.file import load_workload as load_workload
     from kernelcast.workload.workload import Workload as Workload
@@ -130,6 +134,8 @@ __all__ = [
     "Texture",
     "TritonKernel",
     "Trust",
+    "TunedConfig",
+    "Tuning",
     "WhatIf",
     "WorkType",
     "Workload",
@@ -157,6 +163,8 @@ __all__ = [
     "replay_recording",
     "save_trace",
     "topdown",
+    "triton_perf_model",
+    "tune",
     "whatif",
 ]
 
@@ -205,6 +213,8 @@ _HOMES = {
     "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "Trust": "kernelcast.trust",
+    "TunedConfig": "kernelcast.triton_calls.tuning",
+    "Tuning": "kernelcast.triton_calls.tuning",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
@@ -231,6 +241,8 @@ _HOMES = {
     "replay_recording": "kernelcast.capture.replay",
     "save_trace": "kernelcast.api",
     "topdown": "kernelcast.topdown_analysis.combined",
+    "triton_perf_model": "kernelcast.triton_calls.tuning",
+    "tune": "kernelcast.triton_calls.tuning",
     "whatif": "kernelcast.architectures",
 }
 

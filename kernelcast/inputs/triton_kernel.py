@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ _CONSTANT = "constexpr"
 _DIVISIBILITY = 16
 """Bytes to which allocators align: Triton compiles for pointers and numbers that 16 divides."""
 _WARP_WIDTH = 32
+_INTEGER = re.compile(r"[iu](8|16|32|64)$")
 _ARCHITECTURE = re.compile(r"sm_(?P<number>\d+)[af]?$")
 _DEF = re.compile(r"\s*def\b")
 _HIDDEN = ("global scratch", "profile scratch")
@@ -37,6 +39,7 @@ class TritonKernel:
 
     `scratch_bytes` per program: memory behind the hidden pointers that follow the arguments.
     `programs_per_cluster`: the thread blocks that Triton makes a cluster of, `num_ctas`.
+    `with_ones` compiles it for arguments that are equal to 1; None where that has been done.
     """
 
     kernel: RunnableKernel
@@ -47,6 +50,7 @@ class TritonKernel:
     argument_names: tuple[str, ...]
     scratch_bytes: tuple[int, ...]
     programs_per_cluster: int = 1
+    with_ones: Callable[[frozenset[str]], TritonKernel] | None = None
 
     @classmethod
     def of(cls, metadata: Any, ptx: str, argument_names: Sequence[str]) -> TritonKernel:
@@ -93,6 +97,14 @@ class TritonKernel:
                 f"kernel {self.name} takes {len(self.argument_names)} arguments "
                 f"({', '.join(self.argument_names)}), got {len(args)}"
             )
+        ones = frozenset(
+            name for name, value in zip(self.argument_names, args, strict=True) if _is_one(value)
+        )
+        if ones and self.with_ones is not None:
+            kernel = self.with_ones(ones)
+            named = zip(self.argument_names, args, strict=True)
+            left = [value for name, value in named if name in kernel.argument_names]
+            return kernel.run(left, grid=self.grid if grid is None else grid, **options)
         programs = self.grid if grid is None else dimensions(grid, "grid")
         if programs is None:
             raise LaunchError(f"kernel {self.name}: give a grid")
@@ -128,16 +140,29 @@ def from_triton(
 
     Types are Triton's: `*fp32` for a pointer, `i32`. `constants` are the `tl.constexpr` arguments.
     Pointers are taken as aligned to 16 bytes, as Triton finds them; `divisible_by_16` names the
-    integers that are multiples of 16. `options` are Triton's: `num_warps`, `num_stages`.
+    integers that are multiples of 16. Integers that a run finds to be 1 become constants, as in a
+    launch of Triton. `options` are Triton's: `num_warps`, `num_stages`.
     CompilationError when Triton refuses the function; InputError when Triton is not installed.
     """
     constants = dict(constants or {})
-    compiled = _compile(function, signature, constants, arch, divisible_by_16, options)
-    names = [name for name in _parameters(function) if name in signature]
-    names = [name for name in names if name not in constants]
-    kernel = TritonKernel.of(compiled.metadata, compiled.asm["ptx"], names)
     chosen = grid(constants) if callable(grid) else grid
-    return replace(kernel, grid=None if chosen is None else dimensions(chosen, "grid"))
+    programs = None if chosen is None else dimensions(chosen, "grid")
+
+    @cache
+    def compiled(ones: frozenset[str]) -> TritonKernel:
+        whole = {name for name in ones if _INTEGER.match(signature[name])}
+        values = {**constants, **dict.fromkeys(whole, 1)}
+        types = {name: kind for name, kind in signature.items() if name not in whole}
+        found = _compile(function, types, values, arch, divisible_by_16, options)
+        names = [name for name in _parameters(function) if name in types and name not in values]
+        return TritonKernel.of(found.metadata, found.asm["ptx"], names)
+
+    return replace(compiled(frozenset()), grid=programs, with_ones=compiled)
+
+
+def _is_one(value: Argument) -> bool:
+    """Whether Triton makes a constant of an argument."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value == 1
 
 
 def _parameters(function: Any) -> tuple[str, ...]:

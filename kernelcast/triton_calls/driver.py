@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from kernelcast.errors import InputError
 from kernelcast.execution.code import machine_architecture
@@ -20,7 +20,6 @@ __all__ = ["CompiledLaunch", "KernelcastDriver", "LaunchMaker"]
 
 _WARP_WIDTH = 32
 _CONSTANT = "constexpr"
-_NUMBER = re.compile(r"\d+")
 _OLDEST = 75
 _MOST_THREADS = 1024
 _REGISTER_UNIT = 8 * _WARP_WIDTH
@@ -46,6 +45,7 @@ class CompiledLaunch:
     def __init__(self, source: Any, metadata: Any) -> None:
         self.source = source
         self.metadata = metadata
+        self._ptx = _compiled_ptx(source.name, metadata.hash)
 
     def __call__(self, *given: Any) -> None:
         """Makes a launch; `given` as Triton gives it: grid, stream, function, hooks, arguments."""
@@ -59,18 +59,16 @@ class CompiledLaunch:
 
     @cached_property
     def kernel(self) -> TritonKernel:
-        """The kernel that runs; InputError when Triton's cache has lost the PTX."""
+        """The kernel that runs."""
         names = [name for name, _, _ in self.parameters(self.source.fn.arg_names)]
-        return TritonKernel.of(self.metadata, self._ptx(), names)
+        return TritonKernel.of(self.metadata, self._ptx, names)
 
     @property
     def constants(self) -> dict[str, Any]:
         """The constants by name: those of the function, and arguments that are equal to 1."""
         names = self.source.fn.arg_names
         return {
-            names[path[0]]: value
-            for path, value in self.source.constants.items()
-            if len(path) == 1
+            names[path[0]]: value for path, value in self.source.constants.items() if len(path) == 1
         }
 
     def parameters(self, args: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:
@@ -78,14 +76,15 @@ class CompiledLaunch:
         for (name, kind), value in zip(self.source.signature.items(), args, strict=True):
             yield from _flattened(name, kind, value)
 
-    def _ptx(self) -> str:
-        cache = importlib.import_module("triton.runtime.cache")
-        name = self.source.name[:150]
-        group = cache.get_cache_manager(self.metadata.hash).get_group(f"{name}.json") or {}
-        path = group.get(f"{name}.ptx")
-        if path is None:
-            raise InputError(f"{name}: its PTX is not in Triton's cache any more")
-        return Path(path).read_text(encoding="utf-8")
+
+def _compiled_ptx(name: str, key: str) -> str:
+    """The PTX that Triton has just put into its cache."""
+    cache = importlib.import_module("triton.runtime.cache").get_cache_manager(key)
+    file_name = name[:150]
+    path = (cache.get_group(f"{file_name}.json") or {}).get(f"{file_name}.ptx")
+    if path is None:
+        raise InputError(f"{name}: its PTX is not in Triton's cache")
+    return Path(path).read_text(encoding="utf-8")
 
 
 def _flattened(name: str, kind: Any, value: Any) -> Iterator[tuple[str, str, Any]]:
@@ -100,6 +99,25 @@ def _flattened(name: str, kind: Any, value: Any) -> Iterator[tuple[str, str, Any
         )
     elif kind != _CONSTANT:
         yield name, kind, value
+
+
+_LAUNCHES: WeakValueDictionary[int, CompiledLaunch] = WeakValueDictionary()
+"""Launchers by the identity of their metadata, which they keep."""
+
+
+def _launcher(source: Any, metadata: Any) -> CompiledLaunch:
+    """The launcher of what Triton compiled; Triton asks again before each launch."""
+    found = _LAUNCHES.get(id(metadata))
+    if found is None:
+        found = _LAUNCHES[id(metadata)] = CompiledLaunch(source, metadata)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _registers_and_frame(name: str, content: bytes) -> tuple[int, int]:
+    """Registers of a thread of a cubin's function, and the bytes of its stack frame."""
+    function = read_cubin(content, name).functions[name]
+    return max(function.registers, 1), function.frame_bytes
 
 
 @dataclass(frozen=True)
@@ -123,11 +141,10 @@ class _Utilities:
         self, name: str, content: bytes, _shared: int, _device: object
     ) -> tuple[None, str, int, int, int]:
         """Module, function, registers and spills per thread, and how many threads they leave."""
-        function = read_cubin(content, name).functions[name]
-        registers = max(function.registers, 1)
+        registers, frame_bytes = _registers_and_frame(name, content)
         per_warp = -(-registers * _WARP_WIDTH // _REGISTER_UNIT) * _REGISTER_UNIT
         threads = self.device.sm.registers // per_warp * _WARP_WIDTH
-        return None, name, registers, function.frame_bytes // 4, min(threads, _MOST_THREADS)
+        return None, name, registers, frame_bytes // 4, min(threads, _MOST_THREADS)
 
 
 class KernelcastDriver:
@@ -136,7 +153,7 @@ class KernelcastDriver:
     `maker` gets the launches. InputError for a device that Triton cannot compile for.
     """
 
-    launcher_cls = CompiledLaunch
+    launcher_cls = staticmethod(_launcher)
 
     def __init__(self, device: Device, maker: LaunchMaker) -> None:
         architecture = machine_architecture(device)

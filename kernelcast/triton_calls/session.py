@@ -1,4 +1,4 @@
-"""Launches of Triton kernels, `kernel[grid](...)`, executed and estimated instead of sent to a GPU."""
+"""Launches of Triton kernels, `kernel[grid](...)`, executed and estimated without a GPU."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from kernelcast.api import estimate
 from kernelcast.errors import InputError, LaunchError
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
@@ -122,14 +124,15 @@ class CallSession:
         given = list(compiled.parameters([as_tensor(value) for value in args]))
         pointers = [(name, value) for name, kind, value in given if kind.startswith("*")]
         tensors = HostTensors(pointers, copies=self._keeps_tensors)
-        trace = compiled.kernel.run(
+        run = partial(
+            compiled.kernel.run,
             [tensors.pointer(v) if kind.startswith("*") else v for _, kind, v in given],
             grid=grid,
             devices=group,
             memory=tensors.memory,
-            sampling=Sampling.NEVER if self.wants_results else Sampling.AUTO,
             results=self.wants_results,
         )
+        trace = run() if self.wants_results else _sampled(run)
         profiles = {device.name: trace.profile(device) for device in group}
         metadata = compiled.metadata
         self._made.append(
@@ -145,19 +148,27 @@ class CallSession:
         )
 
     def measure(self, call: Callable[[], object]) -> float:
-        """The milliseconds of the launches of `call` on the first device; infinite if none fit.
-
-        Nothing is computed, and nothing of it stays in the session.
-        """
-        wanted, self.wants_results = self.wants_results, False
+        """The milliseconds of the launches of `call` on the first device; infinite if none fit."""
         try:
-            with self._making(self.driver, keeps_tensors=True) as made:
+            with self.predicting() as made:
                 call()
         except LaunchError:
             return math.inf
-        finally:
-            self.wants_results = wanted
         return sum(item.estimate.time_s for item in made) * _MS_PER_S
+
+    @contextmanager
+    def predicting(self) -> Iterator[list[CapturedCall]]:
+        """Launches are estimated for the first device alone, and their results not wanted.
+
+        They go to a list of their own; tensors may stay as they are.
+        """
+        wanted, self.wants_results = self.wants_results, False
+        groups, self._groups = self._groups, self._groups[:1]
+        try:
+            with self._making(self.driver, keeps_tensors=True) as made:
+                yield made
+        finally:
+            self.wants_results, self._groups = wanted, groups
 
     @contextmanager
     def _making(
@@ -181,8 +192,8 @@ def capture_calls(device: Devices, *, model: str | None = None) -> Iterator[Call
     """Launches of Triton kernels within the block run here, on NumPy arrays or CPU tensors.
 
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
-    and compiled by Triton as for `device`, executed completely, and estimated by `model` on each of
-    the devices, of which there may be several. An autotuner takes predicted times for measured ones.
+    and compiled by Triton as for `device`, executed completely, and estimated by `model` on
+    one or several devices. An autotuner takes predicted times for measured ones.
     InputError when Triton is not installed or does not compile for a device.
     """
     config = _driver_of_triton()
@@ -243,6 +254,14 @@ def function_of(kernel: Any) -> Any:
     while not hasattr(kernel, "raw_src"):
         kernel = kernel.fn
     return kernel
+
+
+def _sampled(run: Callable[..., KernelTrace]) -> KernelTrace:
+    """The trace of a part of the thread blocks where these may stand for all, else of all."""
+    try:
+        return run(sampling=Sampling.ALWAYS)
+    except LaunchError:
+        return run()
 
 
 def _joined(calls: Sequence[CapturedCall]) -> CapturedCall:

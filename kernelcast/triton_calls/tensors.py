@@ -137,7 +137,7 @@ class HostTensors:
 def _bytes_of_host(address: int, size: int) -> npt.NDArray[np.uint8]:
     if not size:
         return np.zeros(0, np.uint8)
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
 def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -149,9 +149,12 @@ def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
             joined[-1] = joined[-1][0], max(high, joined[-1][1])
         elif not joined or (low, high) != joined[-1]:
             joined.append((low, high))
-    return sorted(joined, key=lambda span: next(
-        number for number, (low, high) in enumerate(order) if span[0] <= low and high <= span[1]
-    ))
+    return sorted(
+        joined,
+        key=lambda span: next(
+            number for number, (low, high) in enumerate(order) if span[0] <= low and high <= span[1]
+        ),
+    )
 
 
 def _storage(name: str, tensor: Any) -> tuple[int, int, bool]:
