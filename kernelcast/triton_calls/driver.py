@@ -169,7 +169,7 @@ class KernelcastDriver:
 
     @staticmethod
     def is_active() -> bool:
-        """Whether it can be used: always."""
+        """Whether the driver can be used: always."""
         return True
 
     def get_current_target(self) -> Any:

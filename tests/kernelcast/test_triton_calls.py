@@ -17,7 +17,7 @@ triton: Any = pytest.importorskip("triton", reason="Triton is not installed")
 tl: Any = importlib.import_module("triton.language")
 
 TOO_MANY_STAGES = 20
-"""Of 16 KB each: more than the shared memory of an H100."""
+"""Stages of 16 KB each: more than the shared memory of an H100."""
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 
