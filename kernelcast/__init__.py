@@ -77,6 +77,14 @@ if TYPE_CHECKING:
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
     from kernelcast.topdown_analysis.combined import topdown as topdown
+    from kernelcast.triton_calls.session import CallSession as CallSession
+    from kernelcast.triton_calls.session import CapturedCall as CapturedCall
+    from kernelcast.triton_calls.session import capture_calls as capture_calls
+    from kernelcast.triton_calls.session import estimate_call as estimate_call
+    from kernelcast.triton_calls.tuning import TunedConfig as TunedConfig
+    from kernelcast.triton_calls.tuning import Tuning as Tuning
+    from kernelcast.triton_calls.tuning import triton_perf_model as triton_perf_model
+    from kernelcast.triton_calls.tuning import tune as tune
     from kernelcast.trust import Trust as Trust
     from kernelcast.workload.file import load_workload as load_workload
     from kernelcast.workload.workload import Workload as Workload
@@ -87,8 +95,10 @@ __all__ = [
     "Allocation",
     "ApplicationTopDown",
     "CacheContents",
+    "CallSession",
     "CaptureOptions",
     "CaptureResult",
+    "CapturedCall",
     "ChannelOrder",
     "ChannelType",
     "Device",
@@ -124,15 +134,19 @@ __all__ = [
     "Texture",
     "TritonKernel",
     "Trust",
+    "TunedConfig",
+    "Tuning",
     "WhatIf",
     "WorkType",
     "Workload",
     "__version__",
     "address_kernel",
+    "capture_calls",
     "capture_program",
     "device",
     "devices",
     "estimate",
+    "estimate_call",
     "from_numba",
     "from_pystencils",
     "from_triton",
@@ -149,6 +163,8 @@ __all__ = [
     "replay_recording",
     "save_trace",
     "topdown",
+    "triton_perf_model",
+    "tune",
     "whatif",
 ]
 
@@ -158,8 +174,10 @@ _HOMES = {
     "Allocation": "kernelcast.simcore.launch.allocations",
     "ApplicationTopDown": "kernelcast.models.topdown",
     "CacheContents": "kernelcast.simcore.memory.cache_contents",
+    "CallSession": "kernelcast.triton_calls.session",
     "CaptureOptions": "kernelcast.capture.options",
     "CaptureResult": "kernelcast.capture.result",
+    "CapturedCall": "kernelcast.triton_calls.session",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
     "Device": "kernelcast.simcore.device.device",
@@ -195,14 +213,18 @@ _HOMES = {
     "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "Trust": "kernelcast.trust",
+    "TunedConfig": "kernelcast.triton_calls.tuning",
+    "Tuning": "kernelcast.triton_calls.tuning",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
     "address_kernel": "kernelcast.address.extraction",
+    "capture_calls": "kernelcast.triton_calls.session",
     "capture_program": "kernelcast.capture.capturing",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
+    "estimate_call": "kernelcast.triton_calls.session",
     "from_numba": "kernelcast.inputs.numba_kernel",
     "from_pystencils": "kernelcast.inputs.pystencils",
     "from_triton": "kernelcast.inputs.triton_kernel",
@@ -219,6 +241,8 @@ _HOMES = {
     "replay_recording": "kernelcast.capture.replay",
     "save_trace": "kernelcast.api",
     "topdown": "kernelcast.topdown_analysis.combined",
+    "triton_perf_model": "kernelcast.triton_calls.tuning",
+    "tune": "kernelcast.triton_calls.tuning",
     "whatif": "kernelcast.architectures",
 }
 

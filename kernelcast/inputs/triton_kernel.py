@@ -6,7 +6,8 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
-__all__ = ["TritonGrid", "TritonKernel", "from_triton"]
+__all__ = ["TritonGrid", "TritonKernel", "compilation_error", "from_triton"]
 
 TritonGrid: TypeAlias = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
 """Programs, up to three sizes; or, as in a launch of Triton, a function of the constants."""
@@ -26,6 +27,7 @@ _CONSTANT = "constexpr"
 _DIVISIBILITY = 16
 """Bytes to which allocators align: Triton compiles for pointers and numbers that 16 divides."""
 _WARP_WIDTH = 32
+_INTEGER = re.compile(r"[iu](8|16|32|64)$")
 _ARCHITECTURE = re.compile(r"sm_(?P<number>\d+)[af]?$")
 _DEF = re.compile(r"\s*def\b")
 _HIDDEN = ("global scratch", "profile scratch")
@@ -36,6 +38,8 @@ class TritonKernel:
     """A compiled kernel and what Triton's own launcher would add to a launch of it.
 
     `scratch_bytes` per program: memory behind the hidden pointers that follow the arguments.
+    `programs_per_cluster`: the thread blocks that Triton makes a cluster of, `num_ctas`.
+    `with_ones` compiles it for arguments that are equal to 1; None where that has been done.
     """
 
     kernel: RunnableKernel
@@ -45,6 +49,32 @@ class TritonKernel:
     shared_bytes: int
     argument_names: tuple[str, ...]
     scratch_bytes: tuple[int, ...]
+    programs_per_cluster: int = 1
+    with_ones: Callable[[frozenset[str]], TritonKernel] | None = None
+
+    @classmethod
+    def of(cls, metadata: Any, ptx: str, argument_names: Sequence[str]) -> TritonKernel:
+        """The kernel of what Triton compiled: its `metadata` and PTX, the arguments that are left.
+
+        InputError when the PTX takes other hidden arguments than this Triton should add.
+        """
+        kernel = ptx_module(ptx, f"{metadata.name} (PTX by Triton)")[metadata.name]
+        sizes = (metadata.global_scratch_size, getattr(metadata, "profile_scratch_size", 0))
+        hidden = len(kernel.kernel.parameters) - len(argument_names)
+        if not 0 <= hidden <= len(sizes):
+            raise InputError(
+                f"{metadata.name}: {hidden} hidden arguments, which this Triton should not add"
+            )
+        return cls(
+            kernel=kernel,
+            ptx=ptx,
+            grid=None,
+            threads=metadata.num_warps * _WARP_WIDTH,
+            shared_bytes=metadata.shared,
+            argument_names=tuple(argument_names),
+            scratch_bytes=sizes[:hidden],
+            programs_per_cluster=metadata.num_ctas,
+        )
 
     @property
     def name(self) -> str:
@@ -67,13 +97,25 @@ class TritonKernel:
                 f"kernel {self.name} takes {len(self.argument_names)} arguments "
                 f"({', '.join(self.argument_names)}), got {len(args)}"
             )
+        ones = frozenset(
+            name for name, value in zip(self.argument_names, args, strict=True) if _is_one(value)
+        )
+        if ones and self.with_ones is not None:
+            kernel = self.with_ones(ones)
+            named = zip(self.argument_names, args, strict=True)
+            left = [value for name, value in named if name in kernel.argument_names]
+            return kernel.run(left, grid=self.grid if grid is None else grid, **options)
         programs = self.grid if grid is None else dimensions(grid, "grid")
         if programs is None:
             raise LaunchError(f"kernel {self.name}: give a grid")
+        x, y, z = programs
+        together = self.programs_per_cluster
+        if together > 1:
+            options = {"cluster": together, **options}
         return self.kernel.run(
-            grid=programs,
+            grid=(x * together, y, z),
             block=self.threads,
-            args=(*args, *self._scratch(math.prod(programs))),
+            args=(*args, *self._scratch(math.prod(programs) * together)),
             shared_bytes=self.shared_bytes,
             argument_names=(*self.argument_names, *_HIDDEN[: len(self.scratch_bytes)]),
             **options,
@@ -98,31 +140,29 @@ def from_triton(
 
     Types are Triton's: `*fp32` for a pointer, `i32`. `constants` are the `tl.constexpr` arguments.
     Pointers are taken as aligned to 16 bytes, as Triton finds them; `divisible_by_16` names the
-    integers that are multiples of 16. `options` are Triton's: `num_warps`, `num_stages`.
+    integers that are multiples of 16. Integers that a run finds to be 1 become constants, as in a
+    launch of Triton. `options` are Triton's: `num_warps`, `num_stages`.
     CompilationError when Triton refuses the function; InputError when Triton is not installed.
     """
     constants = dict(constants or {})
-    compiled = _compile(function, signature, constants, arch, divisible_by_16, options)
-    found, ptx = compiled.metadata, compiled.asm["ptx"]
-    kernel = ptx_module(ptx, f"{found.name} (PTX by Triton)")[found.name]
-    names = tuple(name for name in _parameters(function) if name in signature)
-    names = tuple(name for name in names if name not in constants)
-    sizes = (found.global_scratch_size, getattr(found, "profile_scratch_size", 0))
-    hidden = len(kernel.kernel.parameters) - len(names)
-    if not 0 <= hidden <= len(sizes):
-        raise InputError(
-            f"{found.name}: {hidden} hidden arguments, which this Triton should not add"
-        )
     chosen = grid(constants) if callable(grid) else grid
-    return TritonKernel(
-        kernel=kernel,
-        ptx=ptx,
-        grid=None if chosen is None else dimensions(chosen, "grid"),
-        threads=found.num_warps * _WARP_WIDTH,
-        shared_bytes=found.shared,
-        argument_names=names,
-        scratch_bytes=sizes[:hidden],
-    )
+    programs = None if chosen is None else dimensions(chosen, "grid")
+
+    @cache
+    def compiled(ones: frozenset[str]) -> TritonKernel:
+        whole = {name for name in ones if _INTEGER.match(signature[name])}
+        values = {**constants, **dict.fromkeys(whole, 1)}
+        types = {name: kind for name, kind in signature.items() if name not in whole}
+        found = _compile(function, types, values, arch, divisible_by_16, options)
+        names = [name for name in _parameters(function) if name in types and name not in values]
+        return TritonKernel.of(found.metadata, found.asm["ptx"], names)
+
+    return replace(compiled(frozenset()), grid=programs, with_ones=compiled)
+
+
+def _is_one(value: Argument) -> bool:
+    """Whether Triton makes a constant of an argument."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value == 1
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
@@ -161,7 +201,7 @@ def _compile(
     try:
         return triton.compile(source, target=target, options=chosen)
     except (base, RuntimeError) as error:
-        raise _compilation_error(function, error) from None
+        raise compilation_error(function, error) from None
 
 
 def _types(
@@ -188,8 +228,8 @@ def _attributes(
     }
 
 
-def _compilation_error(function: Any, error: Exception) -> CompilationError:
-    """The last cause, in the function's own file."""
+def compilation_error(function: Any, error: Exception) -> CompilationError:
+    """Triton's refusal of a function: the last cause, in the function's own file."""
     while isinstance(error.__cause__, type(error)):
         error = error.__cause__
     node: Any = getattr(error, "node", None)
