@@ -250,8 +250,13 @@ class RunnableKernel:
             record_memory=records and not devices,
         )
         snapshot = ArgumentSnapshot.of(launch, [self.kernel]) if len(widths) > 1 else None
-        sinks = partial(_sinks, memories, kept)
-        traces = _at_each_width(widths, snapshot, sinks, execute_at, options.progress)
+        traces = _at_each_width(
+            widths,
+            snapshot,
+            lambda width: [*memories.sinks(width), *kept.sinks(width)],
+            execute_at,
+            options.progress,
+        )
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
         return KernelTrace(traces, simulated=memories.finish())
@@ -293,11 +298,6 @@ def _at_each_width(
         with _heard(is_last=len(traces) == len(widths) - 1):
             traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks(width)))
     return tuple(reversed(traces))
-
-
-def _sinks(memories: MemorySimulation, kept: KeptRun, width: int) -> list[AccessSink]:
-    """Who gets the accesses of a run in warps of that many threads."""
-    return [*memories.sinks(width), *kept.sinks(width)]
 
 
 def _heard(*, is_last: bool) -> AbstractContextManager[object]:
