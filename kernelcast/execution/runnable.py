@@ -211,11 +211,7 @@ class RunnableKernel:
         return kept.exact(partial(self._executed, launch, options, kept), samples)
 
     def _paths(
-        self,
-        launch: Launch,
-        widths: Sequence[int],
-        options: RunOptions,
-        sampler: Sampler | None,
+        self, launch: Launch, widths: Sequence[int], options: RunOptions, sampler: Sampler | None
     ) -> PathSamples:
         """The paths of warps: those that told how large the launch is, unless they are cut off."""
         found = None if sampler is None else sampler.complete_paths
