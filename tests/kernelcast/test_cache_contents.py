@@ -285,7 +285,7 @@ def test_what_does_not_go_together(options: dict[str, Any], message: str) -> Non
 
 
 def test_launches_are_executed_where_others_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelcast.execution.launch_sampling.FEWEST_THREADS", 0)
+    monkeypatch.setattr("kernelcast.simcore.sampling.decision._MANY_THREADS", 0)
     program, size = Program(), 1 << 22
     a, b = program.allocate(size), program.allocate(size)
     program.memory.write(a, np.ones(size // 4, np.float32))

@@ -202,12 +202,11 @@ def test_a_reference_time_measured_on_another_gpu_has_that_gpu_simulated(
     assert GPU in capsys.readouterr().out
 
 
-def test_of_large_inputs_only_what_thread_blocks_look_up_is_made() -> None:
-    """Rows of eight nonzeros in scattered columns: 1 GB that nobody has to fill."""
-    rows, chunks = 1 << 24, set[int]()
+def test_rows_of_large_inputs_are_sampled() -> None:
+    """Rows of eight nonzeros in scattered columns: their accesses depend on a gigabyte of data."""
+    rows = 1 << 24
 
     def columns(chunk: int, elements: int) -> np.ndarray[Any, Any]:
-        chunks.add(chunk)
         return np.random.default_rng(chunk).integers(0, rows, elements, np.int32)
 
     def starts(chunk: int, elements: int) -> np.ndarray[Any, Any]:
@@ -227,7 +226,6 @@ def test_of_large_inputs_only_what_thread_blocks_look_up_is_made() -> None:
     sample = trace.simulated[0].memory.sample
     assert sample is not None
     assert sample.share < 0.1
-    assert 0 < len(chunks) < 8 * rows // ELEMENTS_PER_CHUNK
     assert not any(buffer.is_materialised for buffer in lazy)
     loads = [row for row in trace.data.instructions if row.kind == "load" and row.access_bytes == 8]
     lanes = trace.data.classes.totals()[1]

@@ -37,9 +37,9 @@ def constants(monkeypatch: pytest.MonkeyPatch) -> list[dict[int, int]]:
     found: list[dict[int, int]] = []
     generate = vars(jit_run)["generate"]
 
-    def noted(kernel: Kernel, facts: LaunchFacts, *others: Any) -> Any:
+    def noted(kernel: Kernel, facts: LaunchFacts, *others: Any, **named: Any) -> Any:
         found.append({offset: value for offset, _, value in facts.integers})
-        return generate(kernel, facts, *others)
+        return generate(kernel, facts, *others, **named)
 
     monkeypatch.setattr(jit_run, "generate", noted)
     return found
