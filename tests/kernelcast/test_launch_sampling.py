@@ -228,6 +228,10 @@ def test_rows_of_large_inputs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> No
     assert sample is not None
     assert sample.share < 0.1
     assert not any(buffer.is_materialised for buffer in lazy)
-    loads = [row for row in trace.data.instructions if row.kind == "load" and row.access_bytes == 8]
+    loads = [
+        row
+        for row in trace.data.instructions
+        if row.kind == "load" and row.space == "global" and row.access_bytes == 8
+    ]
     lanes = trace.data.classes.totals()[1]
     assert sum(lanes[row.pc] for row in loads) == pytest.approx(2 * 8 * rows, rel=0.001)
