@@ -12,13 +12,12 @@ import argparse
 import json
 import sys
 import time
-from itertools import combinations
-from math import copysign
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import triton
+from scipy.stats import kendalltau
 from triton_kernels import kernels
 from triton_kernels.cases import Array, TritonCase, all_cases
 
@@ -59,13 +58,6 @@ def tuning(cases: list[TritonCase], device: str) -> kc.Tuning:
     return kc.tune(kernels.matmul, grid, args, configs=configs, device=device)
 
 
-def kendall_tau(predicted: list[float], measured: list[float]) -> float:
-    """Agreeing less disagreeing pairs, over all pairs (Kendall's tau a)."""
-    pairs = list(combinations(zip(predicted, measured, strict=True), 2))
-    signs = [copysign(1, (a - c) * (b - d)) if (a - c) * (b - d) else 0 for (a, b), (c, d) in pairs]
-    return sum(signs) / len(pairs)
-
-
 def main() -> None:
     """Prints a row for each configuration, and the figures of the ranking."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -86,7 +78,7 @@ def main() -> None:
     for config, reason in found.refused:
         write(f"refused: {config}: {reason}")
     actual = [times[str(row.config)] for row in found.rows]
-    tau = kendall_tau([row.time_s for row in found.rows], actual)
+    tau = float(kendalltau([row.time_s for row in found.rows], actual).statistic)
     write(f"tau {tau:.3f} of {len(actual)}, first {actual[0] / min(actual):.3f}x the best measured")
     write(f"processor time {spent:.0f} s")
 
