@@ -30,6 +30,7 @@ from kernelcast.models import (
     is_built_in,
     utilization_factor,
 )
+from kernelcast.models.achieved import achieved_shares
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
@@ -162,7 +163,13 @@ def _estimated(
     """What a model says, and where it contradicts another one's bound."""
     found = get_model(model)(profile, device, options)
     against = contradictions(found, profile, device, options)
-    return replace(found, code=profile.code, contradictions=against)
+    return replace(
+        found,
+        code=profile.code,
+        contradictions=against,
+        achieved=achieved_shares(profile, device, found.time_s),
+        sample_share=profile.sample_share,
+    )
 
 
 def reference_utilization(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -128,6 +128,10 @@ class Estimate:
     cycles: float | None = None
     clock_hz: float | None = None
     contradictions: tuple[str, ...] = ()
+    achieved: Mapping[str, float] = field(default_factory=dict)
+    """Shares of peak rates, 0 to 1: `DRAM` bandwidth, and one type of arithmetic by its name."""
+    sample_share: float | None = None
+    """The share of the thread blocks whose memory was simulated; None for all of them."""
 
     @property
     def time_s(self) -> float:
@@ -160,30 +164,36 @@ class Estimate:
     @property
     def explanation(self) -> tuple[str, ...]:
         """How far to trust the time, why, what to change, where the time goes; indented lines."""
+        return (
+            *self.breakdown(),
+            *_section("executed", (self.executed,) if self.executed else ()),
+            *_section("assumed", self.assumptions),
+            *_section("conditions for it to hold", self.validity.checks),
+        )
+
+    def breakdown(self, *, formulas: bool = True) -> tuple[str, ...]:
+        """The part of the explanation that is of this kernel and device alone."""
         bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
         if self.coverage is not None:
             bounds += f", as {self.coverage:.0%} of measured times were"
         return (
             *_section("models contradict each other", self.contradictions),
-            *_section("between", (f"{bounds}: {self.basis}",)),
+            *_section("between", (f"{bounds}: {self.basis}" if formulas else bounds,)),
             *_section("why", self.causes),
             *_section("what to change", map(str, self.advice)),
-            *_section("time", _tree(self.terms)),
-            *_section("executed", self._executed),
-            *_section("assumed", self.assumptions),
-            *_section("conditions for it to hold", self.validity.checks),
+            *_section("time", _tree(self.terms, formulas=formulas)),
         )
 
     @property
-    def _executed(self) -> tuple[str, ...]:
-        """What the estimate stands on; nothing where a profiler counted."""
+    def executed(self) -> str:
+        """What the estimate stands on, in words; nothing where a profiler counted."""
         if not self.code:
-            return ()
+            return ""
         if self.code == SOURCE_CODE:
-            return ("the source form of the kernel, in the order of an assembler",)
+            return "source form in the order of an assembler"
         if self.code == AS_WRITTEN:
-            return ("the source form of the kernel, in its own order",)
-        return (f"machine code of {self.code}",)
+            return "source form in its own order"
+        return f"machine code of {self.code}"
 
     def __str__(self) -> str:
         values = [
@@ -197,7 +207,8 @@ def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:
     return (f"  {title}", *lines) if lines else ()
 
 
-def _tree(term: Term, depth: int = 0) -> Iterator[str]:
-    yield f"{'  ' * depth}{term.name}: {format_seconds(term.seconds)} = {term.formula}"
+def _tree(term: Term, depth: int = 0, *, formulas: bool = True) -> Iterator[str]:
+    formula = f" = {term.formula}" if formulas else ""
+    yield f"{'  ' * depth}{term.name}: {format_seconds(term.seconds)}{formula}"
     for part in term.parts:
-        yield from _tree(part, depth + 1)
+        yield from _tree(part, depth + 1, formulas=formulas)

@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+from rich.text import Text
 
 import kernelcast as kc
 from kernelcast.cli.options import counted
+from kernelcast.cli.terminal import show
 from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.glossary import explained
 from kernelcast.models import built_in_variants
+from kernelcast.report.summary import glossary_table
 
 __all__ = [
     "Devices",
+    "Explain",
     "Kernel",
     "Measured",
     "MeasuredOn",
@@ -25,6 +30,14 @@ __all__ = [
     "Variant",
     "WorkType",
 ]
+
+
+def _explain(word: str | None) -> None:
+    if word is None:
+        return
+    show(glossary_table() if word == "list" else Text(explained(word)))
+    raise typer.Exit
+
 
 _METRICS = "From a profiler's file instead of execution"
 
@@ -38,6 +51,15 @@ Models: TypeAlias = Annotated[
         help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}; with --plot "
         "quantitative-roofline.",
         metavar="M",
+    ),
+]
+Explain: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Say what a word of the answer means, `list` for all of them; nothing is estimated.",
+        metavar="WORD",
+        is_eager=True,
+        callback=_explain,
     ),
 ]
 WorkType: TypeAlias = Annotated[

@@ -81,6 +81,8 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
                 ],
                 "assumptions": list(item.assumptions),
                 "code": item.code,
+                "achieved": dict(item.achieved),
+                "sample_share": item.sample_share,
                 "valid": item.is_valid,
             }
             for item in estimates

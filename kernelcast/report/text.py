@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_report",
-    "comparison_table",
     "devices_table",
-    "estimate_report",
+    "estimate_details",
     "exact_number",
     "mix_table",
     "model_report",
@@ -38,35 +37,38 @@ __all__ = [
 ]
 
 
-def estimate_report(estimate: Estimate) -> RenderableType:
-    """Headline and explanation, then the model's parameters in the order of its equations."""
-    parameters = titled_table("", "parameter", ">value", "meaning")
-    for item in estimate.parameters:
-        parameters.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
-    return Group(
-        Text(estimate.headline, style="bold"),
-        *(_indented(line) for line in estimate.explanation),
-        parameters,
-        Text(),
-    )
+def estimate_details(estimates: Sequence[Estimate], *, is_complete: bool) -> RenderableType:
+    """Where the time of each estimate goes; complete with formulas, parameters, assumptions.
 
-
-def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
-    """Device and model against time; the speed-up is over the first row of the same model."""
-    table = titled_table(
-        source_name(estimates[0].kernel), "device", "model", ">time", ">speed-up", "bound", "valid"
-    )
-    first = {item.model: item.time_s for item in reversed(estimates)}
+    What is assumed for several estimates is told once.
+    """
+    parts: list[RenderableType] = []
     for item in estimates:
-        table.add_row(
-            item.device,
-            item.model,
-            format_seconds(item.time_s),
-            f"{first[item.model] / item.time_s:.2f}",
-            item.bottleneck,
-            "yes" if item.is_valid else "; ".join(item.validity.reasons),
-        )
+        parts += [Text(), Text(item.headline, style="bold")]
+        parts += map(_indented, item.breakdown(formulas=is_complete))
+        if is_complete:
+            parts.append(_parameters(item))
+    return Group(*parts, *(_assumptions(estimates) if is_complete else ()))
+
+
+def _parameters(estimate: Estimate) -> RenderableType:
+    table = titled_table("", "parameter", ">value", "meaning")
+    for item in estimate.parameters:
+        table.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
     return table
+
+
+def _assumptions(estimates: Sequence[Estimate]) -> Iterator[RenderableType]:
+    """Each line once, with the devices and models that it is for unless it is for all of them."""
+    told: dict[str, list[Estimate]] = {}
+    for item in estimates:
+        for line in dict.fromkeys((*item.assumptions, *item.validity.checks)):
+            told.setdefault(line, []).append(item)
+    yield Text()
+    yield Text("assumed, and conditions for the models to hold", style="bold")
+    for line, of in told.items():
+        names = ", ".join(dict.fromkeys(f"{item.model} on {item.device}" for item in of))
+        yield _indented(f"  {line}" if len(of) == len(estimates) else f"  {names}: {line}")
 
 
 def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> RenderableType:

@@ -278,6 +278,8 @@ class KernelProfile:
     a profiler counted on a GPU."""
     machine: MachineCounts | None = None
     """Counts of machine code; None for a source form."""
+    sample_share: float | None = None
+    """The share of the thread blocks whose memory was simulated for all; None for all of them."""
     has_source: bool = field(compare=False, default=False)
     """Whether the kernel could have been executed as PTX or LLVM IR, too."""
 
