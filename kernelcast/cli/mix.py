@@ -46,5 +46,5 @@ def mix(
     output.show(
         record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
         rows=lambda: records.mix_rows(found),
-        report=lambda: text.mix_table(found),
+        report=lambda: text.mix_table(found, how.verbose),
     )

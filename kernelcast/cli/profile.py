@@ -36,5 +36,5 @@ def profile(
     output.show(
         record=lambda: records.profile_record(found, named),
         rows=lambda: records.metric_rows(named),
-        report=lambda: text.profile_table(found, named),
+        report=lambda: text.profile_table(found, named, how.verbose),
     )

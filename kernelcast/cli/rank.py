@@ -16,7 +16,7 @@ from kernelcast.ranking.variations import split_variations
 
 __all__ = ["rank"]
 
-_TOP = 20
+_TOP = 12
 
 Kernel: TypeAlias = Annotated[
     str,
@@ -123,7 +123,7 @@ def rank(
     output.show(
         record=lambda: rank_report.rank_record(rankings),
         rows=lambda: rank_report.rank_rows(rankings),
-        report=lambda: rank_report.rank_table(rankings, top),
+        report=lambda: rank_report.rank_table(rankings, top, how.verbose),
     )
     if not all(ranking.rows for ranking in rankings):
         raise typer.Exit(1)

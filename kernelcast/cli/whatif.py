@@ -90,7 +90,7 @@ def whatif(
     output.show(
         record=lambda: whatif_report.whatif_record(result),
         rows=lambda: whatif_report.whatif_rows(result),
-        report=lambda: whatif_report.whatif_table(result),
+        report=lambda: whatif_report.whatif_table(result, how.verbose),
     )
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from kernelcast.glossary import glossary
 from kernelcast.models.achieved import DRAM
+from kernelcast.report.tables import column_table, plain_table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds, format_si
 
@@ -46,16 +47,12 @@ def summary(estimates: Sequence[Estimate]) -> RenderableType:
 
 def glossary_table() -> RenderableType:
     """All words of an answer with their meanings."""
-    table = _plain_table()
+    table = plain_table()
     table.add_column("word", no_wrap=True)
     table.add_column("meaning")
     for word, meaning in glossary().items():
         table.add_row(word, meaning)
     return table
-
-
-def _plain_table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
 
 
 def _title(estimate: Estimate) -> str:
@@ -80,10 +77,7 @@ def _times(estimates: Sequence[Estimate]) -> Table:
         for item, speed_up in zip(estimates, speed_ups(estimates), strict=True)
     ]
     names = [name for name in rows[0] if _is_told(name, rows)]
-    table = _plain_table()
-    for name in names:
-        justify = "right" if name.startswith(">") else "left"
-        table.add_column(name.lstrip(">"), justify=justify, overflow="fold")
+    table = column_table("", *names)
     for row in rows:
         table.add_row(*(row[name] for name in names))
     return table
