@@ -12,7 +12,13 @@ from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
-__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term"]
+__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term", "executed_codes"]
+
+
+_SOURCES = {
+    SOURCE_CODE: "source in an assembler's order",
+    AS_WRITTEN: "source in its own order",
+}
 
 
 class Combine(Enum):
@@ -187,19 +193,21 @@ class Estimate:
     @property
     def executed(self) -> str:
         """What the estimate stands on, in words; nothing where a profiler counted."""
-        if not self.code:
-            return ""
-        if self.code == SOURCE_CODE:
-            return "source form in the order of an assembler"
-        if self.code == AS_WRITTEN:
-            return "source form in its own order"
-        return f"machine code of {self.code}"
+        return executed_codes([self.code])
 
     def __str__(self) -> str:
         values = [
             f"{item.symbol} = {format_quantity(item.value, item.unit)}" for item in self.parameters
         ]
         return "\n".join((self.headline, *self.explanation, *_section("parameters", values)))
+
+
+def executed_codes(codes: Iterable[str]) -> str:
+    """What was executed, in words, by the codes of profiles."""
+    found = dict.fromkeys(code for code in codes if code)
+    native = [code for code in found if code not in _SOURCES]
+    parts = [_SOURCES[code] for code in found if code in _SOURCES]
+    return " and ".join([*([f"machine code of {', '.join(native)}"] if native else []), *parts])
 
 
 def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:

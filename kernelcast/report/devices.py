@@ -72,6 +72,7 @@ def device_table(device: Device, observations: Observations = ()) -> RenderableT
     header, *rows = device_rows(device, observations)
     title = f"{device.name}: {device.title}"
     values = column_table(title, "value", ">", "unit", *(str(name) for name in header[3:]))
+    values.columns[0].no_wrap = True
     for key, value, *rest in rows:
         shown = exact_number(value) if isinstance(value, float) else str(value)
         values.add_row(str(key), shown, *(str(cell) for cell in rest))

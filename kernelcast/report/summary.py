@@ -13,6 +13,8 @@ from rich.text import Text
 
 from kernelcast.glossary import glossary
 from kernelcast.models.achieved import DRAM
+from kernelcast.models.estimate import executed_codes
+from kernelcast.report.records import speed_ups
 from kernelcast.report.tables import column_table, plain_table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds, format_si
@@ -20,17 +22,11 @@ from kernelcast.units import format_seconds, format_si
 if TYPE_CHECKING:
     from kernelcast.models.estimate import Estimate
 
-__all__ = ["glossary_table", "speed_ups", "summary"]
+__all__ = ["glossary_table", "summary"]
 
 _MOST_CHANGES = 2
 _DIGITS = 3
 _MORE = "-v shows where the time goes, -vv every figure and assumption; --explain WORD a word."
-
-
-def speed_ups(estimates: Sequence[Estimate]) -> list[float]:
-    """How many times as fast each is as the first one of the same model."""
-    first = {item.model: item.time_s for item in reversed(estimates)}
-    return [first[item.model] / item.time_s for item in estimates]
 
 
 def summary(estimates: Sequence[Estimate]) -> RenderableType:
@@ -131,11 +127,16 @@ def _changes(estimates: Sequence[Estimate]) -> Iterator[str]:
     devices = {item.device for item in estimates}
     for change in found[:_MOST_CHANGES]:
         where = f" ({change.where})" if change.where else ""
-        if len(devices) == 1:
-            gains = f"{change.most:.2f}x"
-        else:
-            gains = ", ".join(f"{gain:.2f}x on {name}" for name, gain in change.gains.items())
-        yield f"{change.what}{where}: up to {gains}"
+        yield f"{change.what}{where}: {_gains(change, devices)}"
+
+
+def _gains(change: _Change, devices: set[str]) -> str:
+    """The gain of one device, the least and most of several, and which where it is not all."""
+    least, most = min(change.gains.values()), change.most
+    text = (
+        f"up to {most:.2f}x" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f}x to {most:.2f}x"
+    )
+    return text if change.gains.keys() == devices else f"{text} on {', '.join(change.gains)}"
 
 
 def _joined(estimates: Sequence[Estimate]) -> Iterable[_Change]:
@@ -155,17 +156,16 @@ def _joined(estimates: Sequence[Estimate]) -> Iterable[_Change]:
 
 def _trust(estimates: Sequence[Estimate]) -> Iterator[str]:
     """What was executed, and how many measured times lay in such ranges."""
-    codes = dict.fromkeys(item.executed for item in estimates if item.executed)
-    shares = [item.sample_share for item in estimates]
-    parts = [" and ".join(codes)] if codes else ["counts of a profiler"]
-    sampled = [share for share in shares if share is not None]
-    if sampled:
-        parts.append(f"{min(sampled):.2g}".join(("a sample of ", " of the thread blocks")))
+    codes = executed_codes(item.code for item in estimates)
+    shares = [item.sample_share for item in estimates if item.sample_share is not None]
+    parts = [codes or "counts of a profiler"]
+    if shares:
+        parts.append(f"{min(shares):.2%} of the thread blocks".replace("%", " %"))
     elif codes:
         parts.append("all thread blocks")
-    coverage = {item.coverage for item in estimates if item.coverage is not None}
+    coverage = [item.coverage for item in estimates if item.coverage is not None]
     if coverage:
-        parts.append(f"{min(coverage):.0%} of measured times lay in such ranges".replace("%", " %"))
+        parts.append(f"such ranges held {_percent(min(coverage))} of measured times")
     yield "; ".join(parts)
 
 
@@ -175,8 +175,12 @@ def _cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
     for item in estimates:
         for line in (*item.contradictions, *item.validity.reasons):
             told.setdefault(line, []).append(item.device)
-    for line, devices in told.items():
-        yield f"{line} ({', '.join(dict.fromkeys(devices))})"
+    lines = [
+        line if len(devices) == len(estimates) else f"{line} ({', '.join(dict.fromkeys(devices))})"
+        for line, devices in told.items()
+    ]
+    if lines:
+        yield "; ".join(lines)
 
 
 def _hanging(word: str, line: str, style: str = "") -> Table:

@@ -38,7 +38,7 @@ __all__ = [
 
 _SHORT_NAME = 28
 """Characters of a metric's name that leave room for two on a line of 100."""
-_MOST_INSTRUCTIONS = 16
+_MOST_INSTRUCTIONS, _MOST_SPOTS = 16, 4
 
 
 def estimate_details(estimates: Sequence[Estimate], *, is_complete: bool) -> RenderableType:
@@ -94,14 +94,14 @@ def profile_table(
                 f"{occupancy.waves:.2f} waves"
             )
         )
+    spots = [spot for spot in profile.hot_spots if spot.transactions > spot.ideal_transactions]
     parts.extend(
         Text(
             f"{spot.origin_place or spot.place} {spot.mnemonic}: "
             f"{format_count(spot.transactions)} transactions, "
             f"{format_count(spot.ideal_transactions)} would do"
         )
-        for spot in profile.hot_spots
-        if detail or spot.transactions > spot.ideal_transactions
+        for spot in (profile.hot_spots if detail else spots[:_MOST_SPOTS])
     )
     parts.extend(Text(f"assumed: {item}") for item in profile.assumptions if detail)
     return Group(*parts)
@@ -115,7 +115,7 @@ def _explained_metrics(title: str, metrics: Iterable[MetricValue]) -> Renderable
 
 
 def _metrics(title: str, metrics: Iterable[MetricValue]) -> RenderableType:
-    """Those that are not zero, side by side where their names are short enough."""
+    """Metrics that are not zero, side by side where their names are short enough."""
     shown = [item for item in metrics if item.value]
     is_narrow = max((len(item.name) for item in shown), default=0) <= _SHORT_NAME
     columns = 2 if is_narrow else 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["whatif_record", "whatif_rows", "whatif_table"]
 
 Rows = list[Sequence[object]]
-_MOST_ROWS = 16
+_MOST_ROWS = 15
 
 
 def whatif_record(result: WhatIf) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def whatif_table(result: WhatIf, detail: int) -> RenderableType:
     for row in shown:
         table.add_row(
             row.architecture.base,
-            row.architecture.label,
+            row.architecture.label.replace(", ", "\n"),
             row.estimate.model,
             format_seconds(row.estimate.time_s),
             f"{row.speedup:.3f}",
