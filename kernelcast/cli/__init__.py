@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 import kernelcast
 from kernelcast.cli import cache, devices, models, trace
 from kernelcast.cli.bench import bench
+from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
@@ -89,7 +90,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, layers),
-    *(support, validate, bench, tools),
+    *(compare, support, validate, bench, tools),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

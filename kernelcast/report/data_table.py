@@ -60,7 +60,8 @@ def as_markdown(tables: Iterable[DataTable]) -> str:
     for table in tables:
         if table.rows:
             rule = "|".join("---:" if column.startswith(">") else "---" for column in table.columns)
-            lines = [f"**{table.title}**", "", f"| {' | '.join(table.headings)} |", f"|{rule}|"]
+            title = [f"**{table.title}**", ""] if table.title else []
+            lines = [*title, f"| {' | '.join(table.headings)} |", f"|{rule}|"]
             lines += [f"| {' | '.join(row)} |" for row in table.rows]
             parts.append("\n".join((*lines, *(["", table.note] if table.note else []))))
     return "\n\n".join(parts)

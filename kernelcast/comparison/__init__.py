@@ -1,0 +1,1 @@
+"""Estimates of before and after beside each other, and budgets that a change must keep."""
