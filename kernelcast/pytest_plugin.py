@@ -59,8 +59,7 @@ def _estimated(
     import kernelcast as kc
 
     target = kc.device(device)
-    options = {} if code is None else {"code": code}
-    trace = kc.load_workload(workload).run(size, devices=[target], **options)
+    trace = kc.load_workload(workload).run(size, devices=[target], code=code)
     return kc.estimate(trace.profile(target), model, target)
 
 

@@ -17,6 +17,7 @@ import kernelcast
 from kernelcast.cli import cache, devices, models, trace
 from kernelcast.cli.bench import bench
 from kernelcast.cli.compare import compare
+from kernelcast.cli.doctor import doctor
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
@@ -90,7 +91,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, layers),
-    *(compare, support, validate, bench, tools),
+    *(compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.option_bundles import OutputOptions, bundled
 from kernelcast.cli.terminal import show_line
 from kernelcast.errors import KernelcastError
@@ -26,7 +27,11 @@ def compare(
     ] = None,
     device: Annotated[
         list[str] | None,
-        typer.Option(help="GPU that --fail-above looks at; may be repeated.", metavar="D"),
+        typer.Option(
+            help="GPU that --fail-above looks at; may be repeated.",
+            metavar="D",
+            autocompletion=device_names,
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for a comment on a change.")

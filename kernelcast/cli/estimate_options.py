@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 import kernelcast as kc
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.options import counted
 from kernelcast.cli.terminal import show
 from kernelcast.defaults import DEFAULT_MODEL
@@ -43,7 +44,11 @@ _METRICS = "From a profiler's file instead of execution"
 
 Devices: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+    typer.Option(
+        help="GPU, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Models: TypeAlias = Annotated[
     list[str] | None,
@@ -51,6 +56,7 @@ Models: TypeAlias = Annotated[
         help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}; with --plot "
         "quantitative-roofline.",
         metavar="M",
+        autocompletion=model_names,
     ),
 ]
 Explain: TypeAlias = Annotated[
@@ -89,7 +95,11 @@ ReferenceTime: TypeAlias = Annotated[
 ]
 MeasuredOn: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="GPU of the metrics or of the reference time.", metavar="D"),
+    typer.Option(
+        help="GPU of the metrics or of the reference time.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Measured: TypeAlias = Annotated[
     float | None,

@@ -10,6 +10,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.terminal import show_error, show_progress
 from kernelcast.ranking.variations import split_variations
@@ -28,7 +29,11 @@ Kernel: TypeAlias = Annotated[
 ]
 Devices: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+    typer.Option(
+        help="GPU, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Vary: TypeAlias = Annotated[
     list[str] | None,
@@ -44,6 +49,7 @@ Models: TypeAlias = Annotated[
         help="Performance model. Default: warpspeed; of a workload whose addresses are not affine, "
         "the model of `estimate`, which executes every configuration.",
         metavar="M",
+        autocompletion=model_names,
     ),
 ]
 Top: TypeAlias = Annotated[

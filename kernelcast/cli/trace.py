@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
@@ -60,6 +61,7 @@ def record_trace(
             help="GPU that the trace is for: gives code and warp width. May be repeated for GPUs "
             "that have both in common.",
             metavar="D",
+            autocompletion=device_names,
             show_default=False,
         ),
     ] = None,

@@ -16,6 +16,7 @@ import pytest
 
 import kernelcast as kc
 import kernelcast.models
+from kernelcast.cli import main
 from kernelcast.models import MODELS, ModelOptions, get_model
 from kernelcast.models.model import Recording, declared
 from kernelcast.simcore.profile.timed import timed_warps
@@ -364,3 +365,20 @@ def _endless_workload(folder: Path) -> str:
 
 def _csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_shell_offers_devices_and_models(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a shell asks: the words so far, and at which of them the cursor stands."""
+    monkeypatch.setenv("_KERNELCAST_COMPLETE", "complete_bash")
+    offered = {}
+    for words in ("kernelcast estimate --device h1", "kernelcast estimate --model inter"):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        main([])
+        offered[words] = capsys.readouterr().out.split()
+    assert list(offered.values()) == [
+        [name for name in kc.devices() if name.startswith("h1")],
+        ["interval"],
+    ]
