@@ -14,11 +14,13 @@ import typer
 from typer.core import TyperGroup
 
 import kernelcast
-from kernelcast.cli import cache, devices, models, trace
+from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
 from kernelcast.cli.compare import compare
-from kernelcast.cli.doctor import doctor
 from kernelcast.cli.estimate import estimate
+from kernelcast.cli.installation import cache
+from kernelcast.cli.installation.doctor import doctor
+from kernelcast.cli.installation.tools import tools
 from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
@@ -29,7 +31,6 @@ from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
-from kernelcast.cli.tools import tools
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.validate.command import validate
 from kernelcast.cli.whatif import whatif

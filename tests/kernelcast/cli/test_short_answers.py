@@ -131,6 +131,11 @@ def test_all_words_of_an_answer_are_explained() -> None:
     assert [word for word in words if word not in glossary()] == []
 
 
+def test_the_docs_have_the_same_words() -> None:
+    page = (EXAMPLES.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert [word for word, text in glossary().items() if f"| {word} | {text} |" not in page] == []
+
+
 def test_a_word_is_explained_without_a_kernel(output: Output) -> None:
     text = output("estimate", "--explain", "DRAM  Bandwidth")
     assert text.split() == explained("DRAM bandwidth").split()
