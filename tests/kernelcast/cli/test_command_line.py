@@ -370,7 +370,7 @@ def _csv(text: str) -> list[dict[str, str]]:
 def test_the_shell_offers_devices_and_models(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a shell asks: the words so far, and at which of them the cursor stands."""
+    """The environment has what a shell tells: the words so far, and where the cursor stands."""
     monkeypatch.setenv("_KERNELCAST_COMPLETE", "complete_bash")
     offered = {}
     for words in ("kernelcast estimate --device h1", "kernelcast estimate --model inter"):
