@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from kernelcast.notebook import InNotebooks, Table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
@@ -100,8 +101,8 @@ class Advice:
         return f"{self.what}: {self.why}" if self.why else self.what
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(InNotebooks):
     """What a model says of one kernel on one device, for `repeats` launches together.
 
     `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from, and
@@ -155,6 +156,21 @@ class Estimate:
             if parameter.symbol == symbol:
                 return parameter.value
         raise KeyError(symbol)
+
+    @property
+    def label(self) -> str:
+        """The headline."""
+        return self.headline
+
+    def table(self) -> Table:
+        """The range, then the time of every part, then advice."""
+        bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
+        rows = [("range", bounds, "")]
+        rows += [
+            (term.name, format_seconds(term.seconds), term.formula) for term in _all(self.terms)
+        ]
+        rows += [("change", f"{a.gain:.2f}x" if a.gain else "", a.what) for a in self.advice]
+        return ("part", ">time", ""), rows
 
     @property
     def headline(self) -> str:
@@ -213,6 +229,12 @@ def executed_codes(codes: Iterable[str]) -> str:
 def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:
     lines = tuple(f"    {item}" for item in items)
     return (f"  {title}", *lines) if lines else ()
+
+
+def _all(term: Term) -> Iterator[Term]:
+    yield term
+    for part in term.parts:
+        yield from _all(part)
 
 
 def _tree(term: Term, depth: int = 0, *, formulas: bool = True) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("kernelcast", "models", "opencl_bench", "ptx_frontend", "simcore", "traces")
-LEAVES = ("errors", "input_files", "partial_files", "progress", "units")
+LEAVES = ("errors", "input_files", "notebook", "partial_files", "progress", "units")
 ALLOWED: dict[str, frozenset[str]] = {
     "traces": frozenset(),
     "simcore": frozenset({"traces"}),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from kernelcast.comparison.records import Recorded
 from kernelcast.errors import KernelcastError, nearest
+from kernelcast.notebook import InNotebooks, Table
+from kernelcast.units import format_seconds
 
 __all__ = ["Comparison", "Pair", "compared"]
 
@@ -43,11 +45,29 @@ class Pair:
         return tuple(item for item in ordered[:most] if abs(item[1]) >= least)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(InNotebooks):
     """All pairs, in the order of the file of after, then what only that of before has."""
 
     pairs: tuple[Pair, ...]
+
+    @property
+    def label(self) -> str:
+        """How many pairs."""
+        return f"comparison of {len(self.pairs)} estimates"
+
+    def table(self) -> Table:
+        """The times of each pair, and the change."""
+        rows = (
+            (
+                *pair.either.key,
+                "" if pair.before is None else format_seconds(pair.before.time_s),
+                "" if pair.after is None else format_seconds(pair.after.time_s),
+                "" if pair.growth is None else f"{pair.growth:+.1%}",
+            )
+            for pair in self.pairs
+        )
+        return ("kernel", "device", "model", ">before", ">after", ">change"), rows
 
     def over(self, limit: float, devices: Sequence[str] = ()) -> tuple[Pair, ...]:
         """The pairs whose time grew by more than `limit`, a share, or that are gone.

@@ -15,6 +15,7 @@ from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
 from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_view import KernelView
 from kernelcast.execution.launch_sampling import may_be_sampled
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
@@ -49,8 +50,8 @@ __all__ = ["LoadedModule", "RunnableKernel"]
 _USUAL_WIDTH = 32
 
 
-@dataclass(frozen=True)
-class RunnableKernel:
+@dataclass(frozen=True, repr=False)
+class RunnableKernel(KernelView):
     """One kernel of a module; `run` executes it on the CPU.
 
     `native`: where its machine code comes from, None where it has none. `module`: what has the
@@ -60,9 +61,6 @@ class RunnableKernel:
     kernel: Kernel
     native: NativeSource | None = None
     module: Module | None = None
-
-    def __repr__(self) -> str:
-        return f"<kernel {self.name}>"
 
     @property
     def name(self) -> str:

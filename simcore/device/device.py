@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
+from kernelcast.simcore.device.device_view import DeviceView
 from kernelcast.simcore.device.host_link_facts import HostLinkFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
@@ -294,8 +295,8 @@ class TimingFacts:
     """2 where data of two lanes that load the same return together."""
 
 
-@dataclass(frozen=True)
-class Device:
+@dataclass(frozen=True, repr=False)
+class Device(DeviceView):
     """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
 
     name: str

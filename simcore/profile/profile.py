@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kernelcast.notebook import InNotebooks, Table
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.launch.launch import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 from kernelcast.simcore.profile.machine_counts import MachineCounts
@@ -247,8 +249,8 @@ class LaunchValidity:
         )
 
 
-@dataclass(frozen=True)
-class KernelProfile:
+@dataclass(frozen=True, repr=False)
+class KernelProfile(InNotebooks):
     """One launch on `device`; `repeats` launches make up the reported time."""
 
     kernel: str
@@ -282,6 +284,19 @@ class KernelProfile:
     """The share of the thread blocks whose memory was simulated for all; None for all of them."""
     has_source: bool = field(compare=False, default=False)
     """Whether the kernel could have been executed as PTX or LLVM IR, too."""
+
+    @property
+    def label(self) -> str:
+        """Kernel and device."""
+        return f"profile of {source_name(self.kernel)} on {self.device}, {self.origin}"
+
+    def table(self) -> Table:
+        """The metrics that are not zero, under nvprof's names."""
+        from kernelcast.simcore.profile.metric_names import Naming, metrics
+
+        shown = (item for item in metrics(self, Naming.NVPROF) if item.value)
+        rows = ((i.name, f"{i.value:,.6g}", i.unit, i.description) for i in shown)
+        return ("metric", ">value", "unit", "meaning"), rows
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.
