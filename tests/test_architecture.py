@@ -50,7 +50,7 @@ ARROWS: dict[str, str] = {
     "timing/kernel": "isa isa/opcodes device memory",
     "timing/walk": "host device timing/kernel",
     "timing/launch": "device timing/kernel timing/walk",
-    "profile": "isa launch device memory timing/kernel",
+    "profile": "isa isa/ir launch device memory timing/kernel",
     "address": "host device profile",
     "address/extraction": f"{_COMMON} address",
 }

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 from kernelcast.notebook import InNotebooks, Table
-
-if TYPE_CHECKING:
-    from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.simcore.isa.ir.kernel import Kernel
 
 __all__ = ["KernelView"]
 
@@ -15,13 +11,14 @@ __all__ = ["KernelView"]
 class KernelView(InNotebooks):
     """What notebooks and messages show of a kernel."""
 
+    kernel: Kernel
+
     @property
     def label(self) -> str:
         """The name."""
-        return f"kernel {cast('RunnableKernel', self).name}"
+        return f"kernel {self.kernel.name}"
 
     def table(self) -> Table:
         """The parameters with their types and sizes."""
-        parameters = cast("RunnableKernel", self).kernel.parameters
-        rows = ((item.name, item.type.value, item.size) for item in parameters)
+        rows = ((item.name, item.type.value, item.size) for item in self.kernel.parameters)
         return ("parameter", "type", ">bytes"), rows

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import Any
 
 from kernelcast.notebook import InNotebooks, Table
-
-if TYPE_CHECKING:
-    from kernelcast.simcore.device.device import Device
 
 __all__ = ["DeviceView"]
 
@@ -15,19 +13,29 @@ __all__ = ["DeviceView"]
 class DeviceView(InNotebooks):
     """What notebooks and messages show of a device."""
 
+    name: str
+    title: str
+    sections: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+
     @property
     def label(self) -> str:
         """Name and title."""
-        device = cast("Device", self)
-        return f"device {device.name}: {device.title}"
+        return f"device {self.name}: {self.title}"
 
     def table(self) -> Table:
         """Every fact with where it is from."""
-        from kernelcast.simcore.device.named_facts import device_facts
-
-        device = cast("Device", self)
         rows = (
-            (name, value, where.source.value if (where := device.provenance.get(name)) else "")
-            for name, value in device_facts(device).items()
+            (name, _value(self, name), where.source.value)
+            for name, where in self.provenance.items()
         )
         return ("fact", ">value", "source"), rows
+
+
+def _value(device: DeviceView, name: str) -> object:
+    """The value of a dotted name; nothing for one that is no attribute, as of a list."""
+    section, _, rest = name.partition(".")
+    found: Any = device.sections.get(section, getattr(device, section, None))
+    for part in rest.split(".") if rest else ():
+        found = getattr(found, part, "")
+    return getattr(found, "value", found)

@@ -8,7 +8,7 @@ are kept apart by name. A quantity that the origin cannot know is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -291,12 +291,10 @@ class KernelProfile(InNotebooks):
         return f"profile of {source_name(self.kernel)} on {self.device}, {self.origin}"
 
     def table(self) -> Table:
-        """The metrics that are not zero, under nvprof's names."""
-        from kernelcast.simcore.profile.metric_names import Naming, metrics
-
-        shown = (item for item in metrics(self, Naming.NVPROF) if item.value)
-        rows = ((i.name, f"{i.value:,.6g}", i.unit, i.description) for i in shown)
-        return ("metric", ">value", "unit", "meaning"), rows
+        """Counts that are known and not zero, per launch."""
+        counts = {**_numbers(self.instructions), **_numbers(self.traffic)}
+        rows = ((name.replace("_", " "), f"{value:,.6g}") for name, value in counts.items())
+        return ("count", ">per launch"), rows
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.
@@ -304,3 +302,10 @@ class KernelProfile(InNotebooks):
         None where the origin is a profiler's file. So a model has inputs that no other one needs.
         """
         return self.inputs.of(make)
+
+
+def _numbers(part: InstructionCounts | MemoryTraffic) -> dict[str, float]:
+    values = {item.name: getattr(part, item.name) for item in fields(part)}
+    return {
+        name: value for name, value in values.items() if isinstance(value, int | float) and value
+    }
