@@ -152,6 +152,13 @@ class ThreadBlockLayout:
     """Whether shared memory is of a cluster, which clears it."""
     row_slots: int = 0
     """Accesses that look up the allocation that they go to."""
+    together: int = 1
+    """Warps that are executed as one: `warps` and `width` are of such."""
+
+    @property
+    def clocks(self) -> int:
+        """Warps of a thread block, each of which has a time of its own."""
+        return self.warps * self.together
 
     @property
     def takes_turns(self) -> bool:

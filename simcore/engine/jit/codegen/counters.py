@@ -90,15 +90,17 @@ class CounterCode:
         """One more issue of a basic block by the lanes of `mask`."""
         code, is_dynamic = self._warp.scalar, self._analysis.is_dynamic[index]
         lanes = self._lanes(mask) if is_dynamic else str(self._warp.width)
+        issues = self._issues(mask) if is_dynamic else str(self._warp.together)
         if index in self._held:
-            self._add(f"%N{index}", "1")
+            self._add(f"%N{index}", issues)
             if is_dynamic:
                 self._add(f"%L{index}", lanes)
             return
         where = code.op(f"getelementptr i64, ptr %row, i64 {2 * index}")
-        more = f"<i64 1, i64 {lanes}>"
+        more = f"<i64 {issues}, i64 {lanes}>"
         if is_dynamic:
-            more = code.op(f"insertelement <2 x i64> <i64 1, i64 poison>, i64 {lanes}, i64 1")
+            more = code.op(f"insertelement <2 x i64> poison, i64 {issues}, i64 0")
+            more = code.op(f"insertelement <2 x i64> {more}, i64 {lanes}, i64 1")
         known = code.op(f"load <2 x i64>, ptr {where}, align 8")
         both = code.op(f"add <2 x i64> {known}, {more}")
         code.do(f"store <2 x i64> {both}, ptr {where}, align 8")
@@ -132,7 +134,7 @@ class CounterCode:
             if self._analysis.is_dynamic[index]:
                 lanes = code.op(f"load i64, ptr %L{index}")
             else:
-                lanes = code.op(f"mul i64 {issues}, {self._warp.width}")
+                lanes = code.op(f"mul i64 {issues}, {self._warp.width // self._warp.together}")
             self._add(self._place(2 * index + 1), lanes)
         for pc in self._held_guards:
             off = code.op(f"load i64, ptr %G{pc}")
@@ -140,6 +142,17 @@ class CounterCode:
 
     def _place(self, position: int) -> str:
         return self._warp.scalar.op(f"getelementptr i64, ptr %row, i64 {position}")
+
+    def _issues(self, mask: str) -> str:
+        """How many warps issue what the lanes of a mask, which is not empty, execute."""
+        if self._warp.together == 1:
+            return "1"
+        first, *others = (
+            self._warp.scalar.op(f"zext i1 {i} to i64") for i in self._warp.warps_in(mask)
+        )
+        for other in others:
+            first = self._warp.scalar.op(f"add i64 {first}, {other}")
+        return first
 
     def _lanes(self, mask: str) -> str:
         kind = self._warp.mask_type

@@ -95,7 +95,7 @@ start:
   %cy = trunc i64 %cy0 to i32
   %cz = trunc i64 %cz0 to i32
   store i64 %c0, ptr %tbp
-  %time.at = mul i64 %behind, {layout.warps}
+  %time.at = mul i64 %behind, {layout.clocks}
   %time.row = getelementptr i64, ptr %times, i64 %time.at
   store ptr %time.row, ptr %wtp
   %row.at = mul i64 %behind, {layout.counters}
@@ -149,7 +149,7 @@ def _clear(layout: ThreadBlockLayout) -> str:
         lines += _memset("%lo", layout.local_bytes)
     lines += "  store i64 0, ptr %sgp\n"
     lines += "  store <4 x i64> zeroinitializer, ptr %vhp, align 8\n"
-    lines += _memset("%time.row", 8 * layout.warps)
+    lines += _memset("%time.row", 8 * layout.clocks)
     lines += _memset("%row0", 8 * layout.counters)
     if not layout.has_barriers:
         lines += "  store ptr %row0, ptr %scp\n"

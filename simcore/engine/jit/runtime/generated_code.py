@@ -95,7 +95,7 @@ def generate(
     facts = specials.facts()
     analysis = analyse(kernel, facts)
     values = specials.write(entry)
-    warp = WarpCode(scalar, entry, launch.width)
+    warp = WarpCode(scalar, entry, launch.width, launch.together)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
@@ -105,7 +105,7 @@ def generate(
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()
-    if launch.warps > 1:
+    if launch.warps * launch.together > 1:
         watched = differing_branches(kernel, analysis.variances, facts.special)
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
@@ -163,12 +163,13 @@ def _layout(
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
         record_bytes=record.most_bytes,
-        digest_offset=context.digest_offset if watched else None,
+        digest_offset=context.digest_offset if watched and launch.together == 1 else None,
         yield_state=context.yield_state if context.yielding else None,
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
         is_in_cluster=launch.cluster is not None,
         row_slots=memory.regions.slots,
+        together=launch.together,
     )
 
 
