@@ -3,7 +3,8 @@
 `i64 @run(ptr w, i64 first, i64 end, ptr counts, ptr times, ptr totals)` returns the number of the
 thread block at which it stopped, `end` when all are done; field `status` says why. `counts` has a
 row of counters per thread block from `first` on, `times` the instructions of each of their warps,
-`totals` sums the counters over thread blocks by stage.
+`totals` sums the counters over thread blocks by stage. Rows that are as the one before are noted
+where the field `repeats` says.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ done:
   br label %compared
 compared:
 {_add_up(layout)}
+{_look_for_repeat(layout)}
   %c1 = add i64 %c0, 1
   store i64 %c1, ptr %c
   br label %next
@@ -223,3 +225,38 @@ add:
   %added = icmp eq i64 %k1, %words
   br i1 %added, label %added.up, label %add
 added.up:"""
+
+
+def _look_for_repeat(layout: ThreadBlockLayout) -> str:
+    """Whether the row of the thread block is that of the one before, of the same call."""
+    vector = f"<{COUNTERS_AT_ONCE} x i64>"
+    name = f"@llvm.vector.reduce.or.v{COUNTERS_AT_ONCE}i64"
+    return f"""{_field("repeats", "rep.p")}
+  %repeats = load ptr, ptr %rep.p
+  %repeat = getelementptr i8, ptr %repeats, i64 %behind
+  %no.other = icmp eq i64 %behind, 0
+  br i1 %no.other, label %looked, label %look.back
+look.back:
+  %q = phi i64 [ 0, %{_before_look(layout)} ], [ %q1, %look.back ]
+  %unlike = phi {vector} [ zeroinitializer, %{_before_look(layout)} ], [ %unlike1, %look.back ]
+  %mine.at = getelementptr i64, ptr %row0, i64 %q
+  %mine = load {vector}, ptr %mine.at, align 8
+  %their.at = getelementptr i64, ptr %mine.at, i64 -{layout.counters}
+  %theirs = load {vector}, ptr %their.at, align 8
+  %unlike0 = xor {vector} %mine, %theirs
+  %unlike1 = or {vector} %unlike, %unlike0
+  %q1 = add i64 %q, {COUNTERS_AT_ONCE}
+  %seen.all = icmp eq i64 %q1, {layout.counters}
+  br i1 %seen.all, label %found, label %look.back
+found:
+  %any.unlike = call i64 {name}({vector} %unlike1)
+  %is.alike = icmp eq i64 %any.unlike, 0
+  br label %looked
+looked:
+  %is.repeat = phi i1 [ false, %{_before_look(layout)} ], [ %is.alike, %found ]
+  %repeat.byte = zext i1 %is.repeat to i8
+  store i8 %repeat.byte, ptr %repeat"""
+
+
+def _before_look(layout: ThreadBlockLayout) -> str:
+    return "added.up" if layout.has_barriers else "compared"

@@ -37,6 +37,7 @@ FIELDS: tuple[str, ...] = (
     "grid_x",  # thread blocks along each axis, for code that reads them
     "grid_y",
     "grid_z",
+    "repeats",  # by thread block of the call, a byte: whether it counted the same as the one before
     "stage_capacity",
     "stage",
     "warp_times",  # of the thread block at hand

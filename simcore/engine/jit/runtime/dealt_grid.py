@@ -38,10 +38,11 @@ class Hand:
         self.rows = min(task.launch.thread_blocks, most)
         self._counts = np.empty((self.rows, layout.counters), np.int64)
         self._times = np.empty((self.rows, layout.clocks), np.int64)
+        self._repeats = np.empty(self.rows, np.uint8)
 
     def run(self, entry: Any, first: int, end: int) -> WorkerFault | None:
         """Thread blocks [first, end), `rows` of them at most; raises what its lookout met."""
-        fault = self.worker.run_whole(entry, first, end, self._counts, self._times)
+        fault = self.worker.run_whole(entry, first, end, self._counts, self._times, self._repeats)
         if self.lookout is not None and self.lookout.problem is not None:
             raise self.lookout.problem
         return fault

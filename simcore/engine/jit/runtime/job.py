@@ -263,18 +263,20 @@ class Job:
         worker.record_at(after, before)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.clocks), np.int64)
+        repeats = np.empty(end - first, np.uint8)
 
         def give_back(rest: int) -> None:
             nonlocal end
             self._give_back(piece.place + rest - first, piece.part._replace(first=rest, end=end))
             end = rest
 
-        fault = yield from worker.run(self._code.entry, first, end, counts, times, give_back)
+        rows = counts, times, repeats
+        fault = yield from worker.run(self._code.entry, first, end, *rows, give_back)
         if fault is not None:
             self._faults.append(fault)
             return False
         place = piece.place
-        self._tally.add(place, counts[: end - first])
+        self._tally.add(place, counts[: end - first], repeats[: end - first])
         self._times[place : place + end - first] = times[: end - first]
         accesses = 0
         if worker.log is not None:
