@@ -228,9 +228,12 @@ added.up:"""
 
 
 def _look_for_repeat(layout: ThreadBlockLayout) -> str:
-    """Whether the row of the thread block is that of the one before, of the same call."""
-    vector = f"<{COUNTERS_AT_ONCE} x i64>"
-    name = f"@llvm.vector.reduce.or.v{COUNTERS_AT_ONCE}i64"
+    """Whether the row of the thread block is that of the one before, of the same call.
+
+    Counters are read as they were written, two at a time: what is read in larger pieces waits until
+    all stores before it have reached the cache.
+    """
+    vector, name = "<2 x i64>", "@llvm.vector.reduce.or.v2i64"
     return f"""{_field("repeats", "rep.p")}
   %repeats = load ptr, ptr %rep.p
   %repeat = getelementptr i8, ptr %repeats, i64 %behind
@@ -245,7 +248,7 @@ look.back:
   %theirs = load {vector}, ptr %their.at, align 8
   %unlike0 = xor {vector} %mine, %theirs
   %unlike1 = or {vector} %unlike, %unlike0
-  %q1 = add i64 %q, {COUNTERS_AT_ONCE}
+  %q1 = add i64 %q, 2
   %seen.all = icmp eq i64 %q1, {layout.counters}
   br i1 %seen.all, label %found, label %look.back
 found:

@@ -13,7 +13,7 @@ from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLay
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import analyse
 from kernelcast.simcore.engine.jit.codegen.control import same_barrier_function
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barrier_functions
-from kernelcast.simcore.engine.jit.codegen.counters import COUNTERS_AT_ONCE, CounterColumns
+from kernelcast.simcore.engine.jit.codegen.counters import CounterColumns
 from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     LaunchFacts,
     SpecialValues,
@@ -197,7 +197,7 @@ def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
         "declare i64 @llvm.usub.sat.i64(i64, i64)",
         "declare i32 @llvm.umax.i32(i32, i32)",
         f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
-        f"declare i64 @llvm.vector.reduce.or.v{COUNTERS_AT_ONCE}i64(<{COUNTERS_AT_ONCE} x i64>)",
+        "declare i64 @llvm.vector.reduce.or.v2i64(<2 x i64>)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     ):
