@@ -12,6 +12,7 @@ from __future__ import annotations
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import BARRIERS
 from kernelcast.simcore.engine.jit.codegen.counters import COUNTERS_AT_ONCE
+from kernelcast.simcore.engine.jit.codegen.held_counters import PAIR
 from kernelcast.simcore.engine.jit.codegen.rounds import (
     at_barrier,
     at_barrier_in_turns,
@@ -81,6 +82,7 @@ def _start(layout: ThreadBlockLayout) -> str:
   %common = alloca i32
   %differs = alloca i1
   %live = alloca i64
+  %held = alloca [{max(1, layout.held.count)} x i64]
 {read}{_turn_slots(layout)}  store i64 0, ptr %stp
   br label %next
 next:
@@ -152,7 +154,8 @@ def _clear(layout: ThreadBlockLayout) -> str:
     lines += "  store i64 0, ptr %sgp\n"
     lines += "  store <4 x i64> zeroinitializer, ptr %vhp, align 8\n"
     lines += _memset("%time.row", 8 * layout.clocks)
-    lines += _memset("%row0", 8 * layout.counters)
+    if not (layout.held.is_all and layout.is_one_phase):
+        lines += _memset("%row0", 8 * layout.counters)
     if not layout.has_barriers:
         lines += "  store ptr %row0, ptr %scp\n"
     if layout.takes_turns:
@@ -195,7 +198,7 @@ mark:
 
 def _add_up(layout: ThreadBlockLayout) -> str:
     """The stages of the thread block into its row and into the totals."""
-    if not layout.has_barriers:
+    if not _adds_up(layout):
         return ""
     vector = f"<{COUNTERS_AT_ONCE} x i64>"
     return f"""
@@ -230,10 +233,9 @@ added.up:"""
 def _look_for_repeat(layout: ThreadBlockLayout) -> str:
     """Whether the row of the thread block is that of the one before, of the same call.
 
-    Counters are read as they were written, two at a time: what is read in larger pieces waits until
-    all stores before it have reached the cache.
+    Counters are read as they were written, two at a time.
     """
-    vector, name = "<2 x i64>", "@llvm.vector.reduce.or.v2i64"
+    vector, name = PAIR, "@llvm.vector.reduce.or.v2i64"
     return f"""{_field("repeats", "rep.p")}
   %repeats = load ptr, ptr %rep.p
   %repeat = getelementptr i8, ptr %repeats, i64 %behind
@@ -262,4 +264,9 @@ looked:
 
 
 def _before_look(layout: ThreadBlockLayout) -> str:
-    return "added.up" if layout.has_barriers else "compared"
+    return "added.up" if _adds_up(layout) else "compared"
+
+
+def _adds_up(layout: ThreadBlockLayout) -> bool:
+    """Whether stages have rows of their own."""
+    return layout.has_barriers and not layout.held.is_all

@@ -1,9 +1,9 @@
 """The function that runs one warp, as LLVM IR: basic blocks, counters, computation.
 
-`i32 @warp(ptr w, ptr context, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from `state` (0: the
-entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n reached
-by the whole warp, then come all other ways to wait at barriers, and lanes that yielded. Registers
-that are needed later are kept in `context`.
+`i32 @warp(ptr w, ptr context, ptr held, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from state
+(0: the entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n
+reached by the whole warp, then come all other ways to wait at barriers, and lanes that yielded.
+Registers that are needed later are kept in `context`, counters in `held`.
 """
 
 from __future__ import annotations
@@ -361,13 +361,12 @@ class WarpFunction:
     # the function's end and its entry
 
     def _finish(self) -> None:
-        """Adds the counters to the stage of the thread block, the time to the warp's."""
+        """Keeps what the next call needs to know."""
         warp, code = self._warp, self._warp.scalar
         warp.label("done")
         code.do("store i32 -1, ptr %status")
         code.do("br label %leave")
         warp.label("leave")
-        self.counters.write_end()
         self._spin.write_end()
         self._clock.write_end()
         self._digest.write_end()

@@ -35,8 +35,8 @@ from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["GeneratedCode", "generate"]
 
-_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
-    i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
+_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, ptr noalias %held,
+    i32 %state, i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
 entry:"""
 _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
@@ -170,6 +170,7 @@ def _layout(
         is_in_cluster=launch.cluster is not None,
         row_slots=memory.regions.slots,
         together=launch.together,
+        held=function.counters.held,
     )
 
 

@@ -1,7 +1,8 @@
 """Fast paths of loads and stores: all lanes at once, at host addresses that are known to be good.
 
 Lanes that share an address are loaded as one; lanes close together as one window, out of which
-each takes its own; all others with gathers and scatters.
+each takes its own; all others one by one or, where there are many such loads, with gathers; stores
+with scatters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _WINDOW_FACTOR = 4
 # Lanes that share so few pieces of memory, with holes of at most so many bytes in them, load these.
 _FEW_PIECES = 4
 _HOLE_BYTES = 16
+# Loads of lanes one by one take less time than gathers, and more code: so many a function has.
+_MOST_LANES_ALONE = 512
 # Masked stores go out in pieces of this size, lowest first. LLVM may store the upper half first,
 # which made a 3D stencil on unaligned rows one and a half times as slow.
 _STORE_BYTES = 64
@@ -58,6 +61,7 @@ class VectorAccess:
     def __init__(self, warp: WarpCode, checks: AccessChecks) -> None:
         self._warp = warp
         self._checks = checks
+        self._lanes_alone = 0
 
     def load(
         self,
@@ -88,10 +92,19 @@ class VectorAccess:
                     self.picked(value, window, [(o - lanes.low) // size + part for o in offsets])
                     for part in range(count)
                 ]
+        fetch = self._one_by_one if self._may_go_alone(count) else self._gather
         return [
-            self._gather(checks.pointers(region, lanes, part * size), lane, size, mask)
+            fetch(checks.pointers(region, lanes, part * size), lane, size, mask)
             for part in range(count)
         ]
+
+    def _may_go_alone(self, count: int) -> bool:
+        """Whether the lanes of `count` more loads are loaded one by one."""
+        lanes = self._lanes_alone + count * self._warp.width
+        if lanes > _MOST_LANES_ALONE:
+            return False
+        self._lanes_alone = lanes
+        return True
 
     def store(
         self, region: Region, lanes: Lanes, type_: ScalarType, values: list[str], mask: str
@@ -112,9 +125,48 @@ class VectorAccess:
                 for run in runs if mask == FULL else _pieces_of(runs, _STORE_BYTES // size):
                     self._store_run(values[0], lane, first, lanes, run, size, mask)
                 return
+            if self._may_go_alone(1):
+                self._store_apart(region, lanes, type_, values[0], mask)
+                return
         for part, value in enumerate(values):
             pointers = self._checks.pointers(region, lanes, part * size)
             self._scatter(value, lane, pointers, size, mask)
+
+    def _store_apart(
+        self, region: Region, lanes: Lanes, type_: ScalarType, value: str, mask: str
+    ) -> None:
+        """One store for all lanes whose places follow each other, where all lanes are active."""
+        warp, lane, size = self._warp, lane_type(type_), type_.bytes
+        some = ""
+        if mask != FULL:
+            all_, some, stored = warp.labels("all", "some", "stored")
+            whole = warp.scalar.op(f"icmp eq {warp.mask_type} {mask}, -1")
+            warp.scalar.do(f"br i1 {whole}, label %{all_}, label %{some}")
+            warp.label(all_)
+        assert lanes.offsets is not None
+        first = self._checks.pointer(region, lanes)
+        rising = sorted(range(warp.width), key=lanes.offsets.__getitem__)
+        places = tuple(lanes.offsets[i] for i in rising)
+        for start, end in _pieces_of(_runs(places, size), _STORE_BYTES // size):
+            self._store_lanes(
+                value, lane, first, rising[start:end], places[start] - lanes.low, size
+            )
+        if mask != FULL:
+            warp.scalar.do(f"br label %{stored}")
+            warp.label(some)
+            self._scatter(value, lane, self._checks.pointers(region, lanes, 0), size, mask)
+            warp.scalar.do(f"br label %{stored}")
+            warp.label(stored)
+
+    def _store_lanes(
+        self, value: str, lane: str, first: str, chosen: list[int], far: int, size: int
+    ) -> None:
+        """Stores the chosen lanes one behind the other, `far` bytes from a host address."""
+        code, width, count = self._warp.scalar, self._warp.width, len(chosen)
+        kind, order = f"<{width} x {lane}>", ", ".join(f"i32 {i}" for i in chosen)
+        mine = code.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{order}>")
+        where = code.op(f"getelementptr i8, ptr {first}, i64 {far}")
+        code.do(f"store <{count} x {lane}> {mine}, ptr {where}, align {size}")
 
     def interleaved(self, values: list[str], type_: ScalarType) -> str:
         """All parts of lane 0, then of lane 1, ..."""
@@ -179,6 +231,23 @@ class VectorAccess:
         if offset:
             where = code.op(f"getelementptr i8, ptr {first}, i64 {offset}")
         return code.op(f"load {kind}, ptr {where}, align {size}")
+
+    def _one_by_one(self, pointers: str, lane: str, size: int, mask: str) -> str:
+        """What a gather loads; lanes that are not active read what the function keeps there."""
+        code, width = self._warp.scalar, self._warp.width
+        kind, places = f"<{width} x {lane}>", f"<{width} x ptr>"
+        if mask != FULL:
+            own = self._warp.broadcast("%places", "ptr")
+            lanes = self._warp.mask_vector(mask)
+            pointers = code.op(
+                f"select <{width} x i1> {lanes}, {places} {pointers}, {places} {own}"
+            )
+        found = "poison"
+        for number in range(width):
+            place = code.op(f"extractelement {places} {pointers}, i32 {number}")
+            value = code.op(f"load {lane}, ptr {place}, align {size}")
+            found = code.op(f"insertelement {kind} {found}, {lane} {value}, i32 {number}")
+        return found
 
     def _gather(self, pointers: str, lane: str, size: int, mask: str) -> str:
         code, width = self._warp.scalar, self._warp.width
