@@ -22,7 +22,7 @@ from kernelcast.simcore.engine.jit.codegen.rounds import (
     phase_end_in_turns,
 )
 from kernelcast.simcore.engine.jit.codegen.warp_context import NOWHERE
-from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.engine.jit.codegen.workspace import WORKSPACE_BYTES, field_offset
 
 __all__ = ["run_function"]
 
@@ -39,7 +39,8 @@ def run_function(layout: ThreadBlockLayout) -> str:
         parts = one_warp, at_barrier, phase_end
     rounds = "\n".join(part(layout) for part in parts)
     return f"""
-define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
+define i64 @run(ptr dereferenceable({WORKSPACE_BYTES}) %w, i64 %first, i64 %end, ptr %counts,
+    ptr %times, ptr %totals) {{
 {_start(layout)}
 fresh:
 {_clear(layout)}

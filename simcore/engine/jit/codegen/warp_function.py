@@ -22,10 +22,11 @@ from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCod
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.counters import CounterCode, loop_heads
 from kernelcast.simcore.engine.jit.codegen.exchanges import ExchangeCode
+from kernelcast.simcore.engine.jit.codegen.guesses import GuessCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
-from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.registers import Guess, Registers
 from kernelcast.simcore.engine.jit.codegen.spins import Meeting, SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
@@ -87,6 +88,7 @@ class WarpFunction:
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
         self._counted = CountedBarrierCode(warp, registers, self.context)
+        self._guesses = GuessCode(warp, registers)
         self.counters = CounterCode(warp, kernel, analysis)
         self._clock = ClockCode(warp)
         self._digest = BranchDigest(warp, self.context, watched)
@@ -253,12 +255,15 @@ class WarpFunction:
                 off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
                 off = warp.both_masks(off, self._block_mask(block))
                 self.counters.count_off(instruction.pc, off)
+        guess = self._guess(instruction)
         registers, values = self._results(block, instruction, mask, position)
         self._spin.after(block.index, instruction, values, mask)
         for register, (value, written_as, variance) in zip(registers, values, strict=False):
             if register is not None:
                 kept = self._keep(block, instruction, register, mask, keep)
                 self._registers.write(register, value, written_as, variance, kept)
+                if guess is not None and kept is None and written_as.bits == register.bits:
+                    self._registers.note_guess(register, guess)
 
     def _results(
         self, block: BasicBlock, instruction: Instruction, mask: str, position: int
@@ -349,6 +354,15 @@ class WarpFunction:
         results = result if isinstance(result, tuple) else (result,)
         types = opcode.result_types(context)
         return [(value, type_, variance) for value, type_ in zip(results, types, strict=False)]
+
+    def _guess(self, instruction: Instruction) -> Guess | None:
+        """The scalar beside the vector that an instruction gives, where there is one."""
+        if not isinstance(instruction, Compute) or len(instruction.destinations) != 1:
+            return None
+        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
+        variance = self._result_variance(instruction, context)
+        (written,) = instruction.opcode.result_types(context)
+        return self._guesses.of_result(instruction, variance, written.bits)
 
     def _result_variance(self, instruction: Compute, context: Context) -> LaneVariance:
         types = instruction.opcode.operand_types(context)

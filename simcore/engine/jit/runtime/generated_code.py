@@ -29,14 +29,15 @@ from kernelcast.simcore.engine.jit.codegen.thread_blocks import run_function
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.warp_function import WarpFunction
+from kernelcast.simcore.engine.jit.codegen.workspace import WORKSPACE_BYTES
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.ir.kernel import Kernel, Load, Store
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["GeneratedCode", "generate"]
 
-_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, ptr noalias %held,
-    i32 %state, i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
+_WARP_HEAD = f"""define internal i32 @warp(ptr noalias dereferenceable({WORKSPACE_BYTES}) %w,
+    ptr noalias %context, ptr noalias %held, i32 %state, i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {{
 entry:"""
 _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }

@@ -353,7 +353,12 @@ class MemoryCode:
         if offset:
             value = vector.binary("add", f"i{bits}", value, vector.splat(f"i{bits}", offset))
         likely = variance.offsets if address.space in _PATTERNED else None
-        return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
+        lanes = Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
+        guess = self._registers.guess(base)
+        if guess is None or guess.offsets != likely or bits != _LONG:
+            return lanes
+        start = code.op(f"add i64 {guess.base}, {offset}") if offset else guess.base
+        return replace(lanes, first=start, holds=guess.holds)
 
     def _serve(
         self, name: str, instruction: Load | Store | Atomic, lanes: Lanes, mask: str, count: int

@@ -242,12 +242,9 @@ class VectorAccess:
             pointers = code.op(
                 f"select <{width} x i1> {lanes}, {places} {pointers}, {places} {own}"
             )
-        found = "poison"
-        for number in range(width):
-            place = code.op(f"extractelement {places} {pointers}, i32 {number}")
-            value = code.op(f"load {lane}, ptr {place}, align {size}")
-            found = code.op(f"insertelement {kind} {found}, {lane} {value}, i32 {number}")
-        return found
+        name = f"@fetch_{width}_{lane}_{size}"
+        code.declarations[name] = _fetch(name, width, lane, size)
+        return code.op(f"call {kind} {name}({places} {pointers})")
 
     def _gather(self, pointers: str, lane: str, size: int, mask: str) -> str:
         code, width = self._warp.scalar, self._warp.width
@@ -297,3 +294,19 @@ class VectorAccess:
             f"call void {name}({kind} {value}, {places} align {size} {pointers}, "
             f"{masks} {self._warp.mask_vector(mask)})"
         )
+
+
+def _fetch(name: str, width: int, lane: str, size: int) -> str:
+    """A function that loads the lanes of a vector one by one."""
+    places, kind = f"<{width} x ptr>", f"<{width} x {lane}>"
+    lines, found = [], "poison"
+    for number in range(width):
+        lines += [
+            f"  %at.{number} = extractelement {places} %places, i32 {number}",
+            f"  %one.{number} = load {lane}, ptr %at.{number}, align {size}",
+            f"  %all.{number} = insertelement {kind} {found}, {lane} %one.{number}, i32 {number}",
+        ]
+        found = f"%all.{number}"
+    body = "\n".join(lines)
+    head = f"define internal {kind} {name}({places} %places) alwaysinline"
+    return f"{head} {{\n{body}\n  ret {kind} {found}\n}}"
