@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import access_bytes
+from kernelcast.simcore.engine.jit.analysis.next_thread_block import bytes_ahead
 from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
@@ -101,7 +102,8 @@ def generate(
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
-    effects = Effects(only, used)
+    ahead = bytes_ahead(kernel, analysis.variances) if launch.grid[0] > 1 else {}
+    effects = Effects(only, used, ahead)
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, effects)
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width, _staging_bytes(kernel))

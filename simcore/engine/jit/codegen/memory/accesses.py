@@ -76,6 +76,7 @@ class MemoryCode:
         self._record = record
         self._only = effects.only
         self._used = effects.used
+        self._ahead = effects.ahead
         self._atomics = atomics
         self.regions = Regions(warp, roots)
         self._checks = AccessChecks(warp, registers, self.regions)
@@ -132,6 +133,7 @@ class MemoryCode:
             region, lanes = self._checked_lanes(load, mask, position)
             count = len(load.destinations)
             found = self._fast.load(region, lanes, load.type, count, mask, result)
+            self._fetch_ahead(load, region, lanes)
             return [(value, written, result) for value in found]
         lanes = self._addresses(load)
         if not self._does(load):
@@ -167,6 +169,12 @@ class MemoryCode:
             for a, b in zip(near_values, values, strict=True)
         ]
 
+    def _fetch_ahead(self, load: Load, region: Region, lanes: Lanes) -> None:
+        """Asks for what the next thread block loads here, where that is known."""
+        distance = self._ahead.get(load.pc)
+        if distance is not None:
+            self._fast.fetch_ahead(region, lanes, access_bytes(load), distance)
+
     def _constants(self, load: Load) -> list[str] | None:
         """The numbers that a load of an image's descriptor gives, if the launch fixes them."""
         variances = [None if r is None else self._analysis.variance(r) for r in load.destinations]
@@ -194,6 +202,7 @@ class MemoryCode:
             total = load.type.bytes * count
             self._checks.check(region, lanes, total, mask, slow, region.size)
             fast_values = self._fast.load(region, lanes, load.type, count, mask, result)
+            self._fetch_ahead(load, region, lanes)
             end = warp.here()
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)

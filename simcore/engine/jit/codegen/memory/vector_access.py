@@ -24,6 +24,8 @@ _MOST_LANES_ALONE = 512
 # Masked stores go out in pieces of this size, lowest first. LLVM may store the upper half first,
 # which made a 3D stencil on unaligned rows one and a half times as slow.
 _STORE_BYTES = 64
+_LINE_BYTES = 64
+_MOST_LINES = 16
 
 
 def lane_type(type_: ScalarType) -> str:
@@ -105,6 +107,17 @@ class VectorAccess:
             return False
         self._lanes_alone = lanes
         return True
+
+    def fetch_ahead(self, region: Region, lanes: Lanes, size: int, distance: int) -> None:
+        """Asks for what lies so many bytes from what the lanes load, if that is close together."""
+        if lanes.offsets is None or lanes.span > _MOST_LINES * _LINE_BYTES:
+            return
+        code, first = self._warp.scalar, self._checks.pointer(region, lanes)
+        name = "@llvm.prefetch.p0"
+        code.declarations[name] = f"declare void {name}(ptr, i32, i32, i32)"
+        for line in range(0, lanes.span + size, _LINE_BYTES):
+            place = code.op(f"getelementptr i8, ptr {first}, i64 {line + distance}")
+            code.do(f"call void {name}(ptr {place}, i32 0, i32 3, i32 1)")
 
     def store(
         self, region: Region, lanes: Lanes, type_: ScalarType, values: list[str], mask: str
