@@ -36,7 +36,7 @@ _FIXED_SPACES = (AddressSpace.PARAM, AddressSpace.CONST)
 
 
 def bytes_ahead(kernel: Kernel, variances: Mapping[int, LaneVariance]) -> dict[int, int]:
-    """By the pc of a load of global memory: the distance in bytes; without those of distance 0.
+    """Distances in bytes by the pc of a load of global memory; without those of distance 0.
 
     Loads in loops with barriers are left out: they take more than waits in a cache for its turn.
     """
@@ -63,7 +63,7 @@ def bytes_ahead(kernel: Kernel, variances: Mapping[int, LaneVariance]) -> dict[i
 
 
 def _steps(kernel: Kernel, variances: Mapping[int, LaneVariance]) -> dict[int, _Step]:
-    """By register: optimistic, to a fixed point."""
+    """Steps by register: optimistic, to a fixed point."""
     found: dict[int, _Step] = {}
     changed = True
     while changed:

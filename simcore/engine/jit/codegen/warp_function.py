@@ -11,22 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import Step, Stretch, stretches
-from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, apply_rule
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.barrier_votes import BarrierVoteCode
 from kernelcast.simcore.engine.jit.codegen.branch_digest import BranchDigest
 from kernelcast.simcore.engine.jit.codegen.clocks import ClockCode
 from kernelcast.simcore.engine.jit.codegen.cluster_calls import BulkCopyCode, ClusterCallCode
 from kernelcast.simcore.engine.jit.codegen.clusters import write_arrival
+from kernelcast.simcore.engine.jit.codegen.computations import ComputationCode
 from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.counters import CounterCode, loop_heads
 from kernelcast.simcore.engine.jit.codegen.exchanges import ExchangeCode
-from kernelcast.simcore.engine.jit.codegen.guesses import GuessCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
-from kernelcast.simcore.engine.jit.codegen.registers import Guess, Registers
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.spins import Meeting, SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
@@ -55,7 +54,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     TensorMemoryOperation,
     WarpOperation,
 )
-from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -88,7 +86,7 @@ class WarpFunction:
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
         self._counted = CountedBarrierCode(warp, registers, self.context)
-        self._guesses = GuessCode(warp, registers)
+        self._computation = ComputationCode(warp, registers)
         self.counters = CounterCode(warp, kernel, analysis)
         self._clock = ClockCode(warp)
         self._digest = BranchDigest(warp, self.context, watched)
@@ -255,7 +253,7 @@ class WarpFunction:
                 off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
                 off = warp.both_masks(off, self._block_mask(block))
                 self.counters.count_off(instruction.pc, off)
-        guess = self._guess(instruction)
+        guess = self._computation.guess(instruction)
         registers, values = self._results(block, instruction, mask, position)
         self._spin.after(block.index, instruction, values, mask)
         for register, (value, written_as, variance) in zip(registers, values, strict=False):
@@ -272,7 +270,7 @@ class WarpFunction:
         memory = self._memory
         match instruction:
             case Compute() if instruction.destinations:
-                return instruction.destinations, self._compute(instruction)
+                return instruction.destinations, self._computation.values(instruction)
             case Load():
                 values = memory.load(instruction, mask, position)
                 self._order("acquire", instruction)
@@ -337,40 +335,6 @@ class WarpFunction:
         if guarded or (block.index, register.index) in self._analysis.blends:
             return self._warp.mask_vector(mask)
         return None
-
-    def _compute(self, instruction: Compute) -> list[Value]:
-        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
-        opcode = instruction.opcode
-        variance = self._result_variance(instruction, context)
-        pairs = zip(instruction.sources, opcode.operand_types(context), strict=True)
-        if variance.is_varying:
-            operands = [self._registers.vector(s, t) for s, t in pairs]
-            code = self._warp.vector
-        else:
-            operands = [self._registers.base(s, t) for s, t in pairs]
-            code = self._warp.scalar
-        assert opcode.emit is not None
-        result = opcode.emit(code, context, *operands)
-        results = result if isinstance(result, tuple) else (result,)
-        types = opcode.result_types(context)
-        return [(value, type_, variance) for value, type_ in zip(results, types, strict=False)]
-
-    def _guess(self, instruction: Instruction) -> Guess | None:
-        """The scalar beside the vector that an instruction gives, where there is one."""
-        if not isinstance(instruction, Compute) or len(instruction.destinations) != 1:
-            return None
-        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
-        variance = self._result_variance(instruction, context)
-        (written,) = instruction.opcode.result_types(context)
-        return self._guesses.of_result(instruction, variance, written.bits)
-
-    def _result_variance(self, instruction: Compute, context: Context) -> LaneVariance:
-        types = instruction.opcode.operand_types(context)
-        sources = [
-            self._registers.variance(operand, read_as)
-            for operand, read_as in zip(instruction.sources, types, strict=True)
-        ]
-        return apply_rule(instruction, sources, self._warp.width)
 
     # the function's end and its entry
 

@@ -34,8 +34,7 @@ _WARP = 32
 _MOST_INSTRUCTIONS = 400
 """Code for pairs takes longer to compile."""
 _REGISTER_BYTES = 2048
-"""Of what loops keep by lane; where it is more than a processor's vector registers hold, code for
-pairs would only go to memory for it."""
+"""The most that a loop may keep by lane: more than vector registers hold would go to memory."""
 _OF_ONE_WARP = (
     BarrierArrive,
     BarrierResult,

@@ -115,20 +115,14 @@ def generate(
     context = function.context
     layout = _layout(kernel, launch, function, record, memory, watched=bool(watched))
     _declare_intrinsics(declarations, launch.width)
-    ir = "\n".join(
-        (
-            *dict.fromkeys(declarations.values()),
-            runtime_functions(launch.width, launch.cluster_size),
-            atomics.functions(),
-            *_barriers(context, launch, layout),
-            _WARP_HEAD,
-            *entry.lines,
-            *scalar.lines,
-            "}",
-            run_function(layout),
-            _METADATA,
-        )
+    functions = (
+        *dict.fromkeys(declarations.values()),
+        runtime_functions(launch.width, launch.cluster_size),
+        atomics.functions(),
+        *_barriers(context, launch, layout),
     )
+    warp_function = (_WARP_HEAD, *entry.lines, *scalar.lines, "}")
+    ir = "\n".join((*functions, *warp_function, run_function(layout), _METADATA))
     return GeneratedCode(
         ir,
         layout,

@@ -43,11 +43,7 @@ _HostEntry = ctypes.CFUNCTYPE(
 )
 _ClusterEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
-    ctypes.c_void_p,
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.c_uint64,
-    ctypes.c_void_p,
+    *(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p),
 )
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

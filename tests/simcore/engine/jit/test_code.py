@@ -16,6 +16,7 @@ import pytest
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
+from kernelcast.simcore.engine.jit.codegen.warp_pairs import in_pairs
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows
@@ -56,21 +57,26 @@ def _run(
     width: int = 32,
     only: frozenset[int] | None = None,
     counts_accesses: bool = True,
+    in_pairs_of_warps: bool = False,
 ) -> NativeRun:
     memory = LaunchMemory(kernel, launch)
     facts = launch_facts(kernel, launch, memory, width, shared_bytes(kernel, launch))
-    source = generate(kernel, facts, dict(memory.symbols), True, only)
+    if in_pairs_of_warps:
+        facts = in_pairs(kernel, facts)
+    source = generate(kernel, facts, dict(memory.symbols), not in_pairs_of_warps, only)
     shape, blocks = source.layout, launch.thread_blocks
     ring, flat = np.zeros(1 << 17, np.int64), np.zeros(1 << 16, np.int64)
     contexts = np.zeros(shape.context_bytes * shape.warps + 64, np.uint8)
     counts = np.zeros((blocks, shape.counters), np.int64)
     stages, totals = (np.zeros((_STAGES, shape.counters), np.int64) for _ in range(2))
-    times = np.zeros((blocks, shape.warps), np.int64)
+    times = np.zeros((blocks, shape.clocks), np.int64)
+    repeats = np.zeros(blocks, np.uint8)
     accesses = np.zeros((_STAGES, max(1, shape.access_slots)), np.int64)
     rows, table = memory.pointer_rows, memory.globals.rows()
     recent = first_rows(table, source.layout.row_slots)
     fields = {
         "limit": 1 << 40,
+        "repeats": repeats.ctypes.data,
         "ring_next": ring.ctypes.data,
         "ring_end": ring.ctypes.data + ring.nbytes,
         "shared": flat.ctypes.data,
