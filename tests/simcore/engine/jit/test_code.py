@@ -47,6 +47,7 @@ class NativeRun:
     times: Ints
     access_counts: Ints
     pairs_differ: bool
+    repeats: npt.NDArray[np.uint8]
     records: tuple[tuple[int, ...], ...]
 
 
@@ -102,7 +103,7 @@ def _run(
     used = ring[: (after["ring_next"] - ring.ctypes.data) // 8].tolist()
     differ = bool(after["pairs_differ"])
     return NativeRun(
-        source, after["status"], counts, times, accesses, differ, _records(used, width)
+        source, after["status"], counts, times, accesses, differ, repeats, _records(used, width)
     )
 
 
@@ -359,3 +360,16 @@ def test_indices_that_may_wrap(compile_ptx: Compile, index: str) -> None:
         execute(kernel, launch, engine=engine)
         found.append(out)
     np.testing.assert_array_equal(found[1], found[0])
+
+
+@pytest.mark.parametrize("barrier", ["", "bar.sync 0;"])
+def test_rows_that_are_as_the_one_before_are_noted(compile_ptx: Compile, barrier: str) -> None:
+    """Thread blocks 3, 4 and 7 go round a loop; `barrier` makes them count in stages."""
+    body = f"""{barrier} setp.lt.u32 %p1, %r2, 3; @%p1 bra E; setp.gt.u32 %p1, %r2, 4;
+        setp.ne.u32 %p2, %r2, 7; and.pred %p1, %p1, %p2; @%p1 bra E; mov.u32 %r9, 0;
+        L: add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 5; @%p1 bra L; E:"""
+    kernel = compile_ptx(f"{HEAD}{body}\nret;", "u64 out")
+    run = _run(kernel, _launch(10, 64)[0])
+    same = [False, *((run.counts[1:] == run.counts[:-1]).all(axis=1))]
+    assert run.repeats.astype(bool).tolist() == same
+    assert same == [n in (1, 2, 4, 6, 9) for n in range(10)]
