@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ __all__ = ["LaunchTiming", "launch_timing"]
 _NOTHING: frozenset[Component] = frozenset()
 
 Ints = npt.NDArray[np.int64]
+Stretch: TypeAlias = tuple[Snapshot, Snapshot, bool]
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,12 @@ class _Launch:
         if each == 0:
             snapshot = self._finish(self._start(1, busy_sms=more))
             return snapshot, snapshot
-        full = self._finish(self._start(each, busy_sms=sms))
         if more == 0 or Component.IMBALANCE in self._without:
+            full = self._finish(self._start(each, busy_sms=sms))
             return full, full
-        last = self._finish_late(self._start(each + 1, busy_sms=sms), full.cycles, more)
+        first, late = self._start_both(each, busy_sms=sms)
+        full = self._finish(first)
+        last = self._finish_late(late, full.cycles, more)
         return full, last if last.cycles > full.cycles else full
 
     def _run_unequal(self, shares: UnequalShares) -> tuple[Snapshot, Snapshot]:
@@ -189,25 +193,52 @@ class _Launch:
 
     def _start(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
         """An SM that has skipped what it can."""
-        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
-        simulator = SmSimulator(self._arrays, self._machine(busy_sms), thread_blocks, per_sm)
-        if not self._is_exact:
-            self._skip(simulator, thread_blocks, per_sm)
+        simulator = self._new(thread_blocks, busy_sms)
+        self._repeat(simulator, self._stretch(simulator, thread_blocks), thread_blocks)
         return simulator
+
+    def _start_both(self, each: int, busy_sms: int) -> tuple[SmSimulator, SmSimulator]:
+        """An SM that gets `each` thread blocks and one that gets one more.
+
+        They are the same SM until the last one comes, and walked as one as far as that.
+        """
+        if each < self._kernel.thread_blocks_per_sm:
+            return self._start(each, busy_sms), self._start(each + 1, busy_sms)
+        more = self._new(each + 1, busy_sms)
+        stretch = self._stretch(more, each + 1)
+        fewer = more.with_one_fewer()
+        self._repeat(more, stretch, each + 1)
+        if fewer is None:
+            return self._start(each, busy_sms), more
+        self._repeat(fewer, stretch, each)
+        if fewer.dispatched == more.dispatched:
+            # Before the last one comes: each scheduler may end one more in the cycle of the last.
+            more.go_to(each - self._kernel.thread_blocks_per_sm - more.machine.schedulers)
+            fewer = more.with_one_fewer() or fewer
+        return fewer, more
+
+    def _new(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
+        return SmSimulator(self._arrays, self._machine(busy_sms), thread_blocks, per_sm)
 
     def _finish(self, simulator: SmSimulator) -> Snapshot:
         snapshot = simulator.finish()
         self.simulated_instructions += simulator.simulated_instructions
         return snapshot
 
-    def _skip(self, simulator: SmSimulator, thread_blocks: int, per_sm: int) -> None:
-        """Walks a steady stretch, and repeats it without walking.
+    def _stretch(self, simulator: SmSimulator, thread_blocks: int) -> Stretch | None:
+        """Walks a stretch that may be repeated without being walked, if there is one.
 
         A period is as many thread blocks as the SM holds, or a multiple of the recorded ones.
         """
+        if self._is_exact:
+            return None
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
         recorded = len(self._kernel.paths.thread_blocks)
         period = recorded * -(-per_sm // recorded)
-        found = steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+        return steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+
+    def _repeat(self, simulator: SmSimulator, found: Stretch | None, thread_blocks: int) -> None:
         if found is not None:
             before, after, is_steady = found
             self.is_steady &= is_steady

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     STORE_DONE,
     TOTAL,
     account_records,
+    copied,
     new_state,
     scheduler_records,
     warp_records,
@@ -94,6 +96,7 @@ class SmSimulator:
         self._skipped_account: Ints | int = 0
         self._skipped_warp_account: Ints | int = 0
         self._skipped_residence = 0
+        self._walked_by_another = 0
 
     @property
     def dispatched(self) -> int:
@@ -102,8 +105,31 @@ class SmSimulator:
 
     @property
     def simulated_instructions(self) -> int:
-        """Warp instructions that were walked one by one."""
+        """Warp instructions that this SM has walked one by one."""
+        return self._issued - self._walked_by_another
+
+    @property
+    def _issued(self) -> int:
         return int(self._account[:, :, ISSUED].sum())
+
+    def with_one_fewer(self) -> SmSimulator | None:
+        """A copy of the SM, as it is, that will get one thread block fewer.
+
+        None where the SM has its last one already: the other would not be as it is.
+        """
+        if self.dispatched == self._total:
+            return None
+        other = copy.copy(self)
+        other._total -= 1
+        other._state = copied(self._state)
+        other._state.counts[TOTAL] -= 1
+        other._account = account_records(other._state.account)
+        other._walked_by_another = self._issued
+        return other
+
+    def go_to(self, completed: int) -> None:
+        """Runs until so many thread blocks have ended; the account is not settled."""
+        self._walk(completed - self._skipped_thread_blocks, NEVER)
 
     def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
         """Runs until so many thread blocks have ended, or up to a cycle; to the end by default."""
@@ -112,11 +138,14 @@ class SmSimulator:
         if before_cycle is not None:
             before = min(NEVER, int(before_cycle) - self._skipped_cycles)
         target = wanted - self._skipped_thread_blocks
+        self._walk(target, before)
+        return self._snapshot(int(sm_cycles.settle(self._arrays, self.machine, self._state)))
+
+    def _walk(self, target: int, before: int) -> None:
         at = self._arrays, self.machine, self._state
-        cycle = sm_cycles.walk(*at, target, before)
+        sm_cycles.walk(*at, target, before)
         while self._state.counts[COMPLETED] < target and let_one_go(*at):
-            cycle = sm_cycles.walk(*at, target, before)
-        return self._snapshot(int(cycle))
+            sm_cycles.walk(*at, target, before)
 
     def finish(self) -> Snapshot:
         """Runs what is left, waits for stores."""
@@ -146,7 +175,7 @@ class SmSimulator:
             cycles=cycles + self._skipped_cycles,
             backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
             thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
-            instructions=self.simulated_instructions + self._skipped_instructions,
+            instructions=self._issued + self._skipped_instructions,
             account=account + self._skipped_account,
             warp_account=warp_account + self._skipped_warp_account,
             resident_warp_cycles=self._residence(cycles) + self._skipped_residence,

@@ -109,6 +109,7 @@ __all__ = [
     "SmState",
     "account_word",
     "common_pipe",
+    "copied",
     "new_state",
     "pipe_word",
     "request_word",
@@ -312,6 +313,13 @@ def new_state(
         ring=ring,
         rows=rows,
     )
+
+
+def copied(state: SmState) -> SmState:
+    """A state of its own that is equal."""
+    tables = {id(table): table for table in state if isinstance(table, np.ndarray)}
+    copies = {name: table.copy() for name, table in tables.items()}
+    return SmState._make(copies.get(id(table), table) for table in state)
 
 
 def scheduler_records(words: Ints) -> Ints:

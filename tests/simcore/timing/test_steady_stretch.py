@@ -1,10 +1,14 @@
-"""What is repeated without being walked: beside closed forms, and beside walking all of it."""
+"""What is not walked again: repeated stretches, and what SMs of one launch have in common.
+
+Both beside walking all of it, the former beside closed forms as well.
+"""
 
 from __future__ import annotations
 
 import math
 import runpy
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,8 +17,10 @@ import numpy as np
 import pytest
 
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.sm_simulator import Snapshot
+from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import are_alike, steady_stretch
+from kernelcast.simcore.timing.walk.kernel_arrays import kernel_arrays
+from kernelcast.simcore.timing.walk.sm_machine import sm_machine
 
 random_kernels: Any = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).parents[1] / "random_timing_kernels.py"))
@@ -124,3 +130,50 @@ def test_random_kernels_take_as_long_as_when_all_is_walked() -> None:
     assert np.mean(errors) < 0.003
     assert max(errors) < 0.05
     assert walked < 0.5 * whole
+
+
+def simulator(seed: int, more: int = 0) -> tuple[SmSimulator, int, int]:
+    """An SM, the thread blocks that it gets, and how many of them at once."""
+    name, kernel = random_kernels.random_kernel(seed, waves=(2, 6))
+    device = random_kernels.DEVICES[name]
+    sms, at_once = device.architecture.sm_count, kernel.thread_blocks_per_sm
+    count = kernel.thread_blocks // sms + more
+    machine = sm_machine(kernel, device, sms)
+    return SmSimulator(kernel_arrays(kernel, device), machine, count, at_once), count, at_once
+
+
+def check_equal(found: Snapshot, expected: Snapshot) -> None:
+    for field in fields(Snapshot):
+        pair = getattr(found, field.name), getattr(expected, field.name)
+        assert np.array_equal(*pair), field.name
+
+
+@pytest.mark.parametrize("seed", range(400, 440))
+def test_a_copy_goes_on_as_an_sm_that_never_had_more_to_come(seed: int) -> None:
+    alone, count, at_once = simulator(seed)
+    shared, _, _ = simulator(seed, more=1)
+    shared.go_to(count - at_once - shared.machine.schedulers)
+    copy = shared.with_one_fewer()
+    assert copy is not None
+    check_equal(copy.finish(), alone.finish())
+    whole, _, _ = simulator(seed, more=1)
+    check_equal(shared.finish(), whole.finish())
+    assert copy.simulated_instructions <= alone.simulated_instructions
+    assert shared.simulated_instructions == whole.simulated_instructions
+
+
+def test_there_is_no_copy_when_the_last_thread_block_has_begun() -> None:
+    found, count, at_once = simulator(400)
+    found.go_to(count - at_once)
+    assert found.with_one_fewer() is None
+
+
+def test_one_more_thread_block_on_some_sms_is_walked_once_to_its_beginning() -> None:
+    name, kernel = random_kernels.random_kernel(407, waves=(5, 6))
+    device = random_kernels.DEVICES[name]
+    each = kernel.thread_blocks // device.architecture.sm_count
+    alike = replace(kernel, thread_blocks=each * device.architecture.sm_count)
+    one_more = replace(alike, thread_blocks=alike.thread_blocks + 1)
+    few, most = (launch_timing(item, device, is_exact=True) for item in (alike, one_more))
+    assert few.cycles == few.full_cycles == most.full_cycles < most.cycles
+    assert most.simulated_instructions < 1.5 * few.simulated_instructions
