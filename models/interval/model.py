@@ -57,20 +57,28 @@ def _simulated(
     profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
 ) -> Estimate:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+    from kernelcast.simcore.timing.launch.steady_stretch import FEW_INSTRUCTIONS
+    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
+    tables = SharedTables()
+    timed = partial(launch_timing, kernel, tables=tables)
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        walked = [device, *premises(device)]
-        timings = []
-        for walk in pool.map(partial(launch_timing, kernel), walked):
-            timings.append(walk)
-            tell("walk", len(timings) / len(walked))
-        timing, *others = timings
-    seconds = [factor * item.seconds for item in (timing, *others)]
+        first = pool.submit(timed, device)
+        others = [
+            pool.submit(timed, item, most_instructions=FEW_INSTRUCTIONS)
+            for item in premises(device)
+        ]
+        walks = [first, *others]
+        for number, walk in enumerate(walks, 1):
+            walk.result()
+            tell("walk", number / len(walks))
+    timing = first.result()
+    seconds = [factor * walk.result().seconds for walk in walks]
     error = model_error()
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
-    found = reliefs(kernel, device, timing)
+    found = reliefs(kernel, device, timing, tables=tables)
     explained = explanation(kernel, timing, shares, found, factor)
     return Estimate(
         kernel=profile.kernel,

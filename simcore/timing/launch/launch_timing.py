@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +14,16 @@ from kernelcast.simcore.timing.kernel.relieved_kernel import relieved_kernel
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
-from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
+from kernelcast.simcore.timing.launch.steady_stretch import (
+    MOST_INSTRUCTIONS,
+    SteadyStretch,
+    steady_stretch,
+)
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
 from kernelcast.simcore.timing.launch.whole_waves import whole_waves
+from kernelcast.simcore.timing.walk.event_rows import turn_of_paths
 from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
+from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
 
 __all__ = ["LaunchTiming", "launch_timing"]
@@ -26,7 +31,6 @@ __all__ = ["LaunchTiming", "launch_timing"]
 _NOTHING: frozenset[Component] = frozenset()
 
 Ints = npt.NDArray[np.int64]
-Stretch: TypeAlias = tuple[Snapshot, Snapshot, bool]
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class LaunchTiming:
     (instructions + 1, states), the columns are SELECTED, `StallReason.code` and NOT_SELECTED: they
     add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole, and
     whole waves all thread blocks where the tail is left out: it is in `seconds`, not in cycles.
+    `waits`: all that a warp or a slot of any SM that was walked has waited for; `has_queued`: a
+    request had to wait until others had come.
     """
 
     cycles: int
@@ -55,6 +61,8 @@ class LaunchTiming:
     scale: float
     overhead_s: float
     device: Device
+    waits: frozenset[StallReason]
+    has_queued: bool
 
     @property
     def seconds(self) -> float:
@@ -98,11 +106,15 @@ def launch_timing(
     device: Device,
     without: frozenset[Component] = _NOTHING,
     is_exact: bool = False,
+    tables: SharedTables | None = None,
+    most_instructions: int = MOST_INSTRUCTIONS,
 ) -> LaunchTiming:
     """Times a launch; `is_exact` walks every thread block of the SM instead of a steady stretch.
 
     Thread blocks are dealt to the SMs in turn: some SMs may get one more, and have L2 and DRAM for
-    themselves when the others are done. ModelNotApplicable without timing facts or without paths.
+    themselves when the others are done. What is in `tables` is not made again, and stays there;
+    `most_instructions` are those of `steady_stretch`. ModelNotApplicable without timing facts or
+    without paths.
     """
     timing = device.timing
     if timing is None:
@@ -113,7 +125,8 @@ def launch_timing(
     if Component.TAIL in without:
         kernel = replace(kernel, thread_blocks=whole_waves(kernel, device))
     kernel = relieved_kernel(kernel, device, without)
-    launch = _Launch(kernel, device, without, is_exact)
+    arrays = kernel_arrays(kernel, device, without, tables)
+    launch = _Launch(kernel, arrays, device, without, 0 if is_exact else most_instructions)
     full, last = launch.run()
     removed = Component.LAUNCH_OVERHEAD in without
     return LaunchTiming(
@@ -132,20 +145,38 @@ def launch_timing(
         scale=thread_blocks / kernel.thread_blocks / kernel.path_share,
         overhead_s=0.0 if removed else timing.launch_overhead_s,
         device=device,
+        waits=_waits(full, last),
+        has_queued=full.has_queued or last.has_queued,
     )
+
+
+def _waits(*ends: Snapshot) -> frozenset[StallReason]:
+    counts = sum(end.account.sum(axis=(0, 1)) + _stalls(end) for end in ends)
+    return frozenset(reason for reason in StallReason if counts[reason.code])
+
+
+def _stalls(end: Snapshot) -> Ints:
+    """Cycles of warps by reason, shape (reasons,), in the columns of slots."""
+    stalls: Ints = end.warp_account.sum(axis=0)[: end.account.shape[-1]]
+    return stalls
 
 
 class _Launch:
     """The runs of one SM that make up a launch."""
 
     def __init__(
-        self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
+        self,
+        kernel: TimedKernel,
+        arrays: KernelArrays,
+        device: Device,
+        without: frozenset[Component],
+        most_instructions: int,
     ) -> None:
         self._kernel = kernel
-        self._arrays: KernelArrays = kernel_arrays(kernel, device, without)
+        self._arrays = arrays
         self._device = device
         self._without = without
-        self._is_exact = is_exact
+        self._most_instructions = most_instructions
         self.is_steady = True
         self.simulated_instructions = 0
 
@@ -226,21 +257,22 @@ class _Launch:
         self.simulated_instructions += simulator.simulated_instructions
         return snapshot
 
-    def _stretch(self, simulator: SmSimulator, thread_blocks: int) -> Stretch | None:
+    def _stretch(self, simulator: SmSimulator, thread_blocks: int) -> SteadyStretch | None:
         """Walks a stretch that may be repeated without being walked, if there is one.
 
-        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones.
+        A period is as many thread blocks as the SM holds, or a multiple of those recorded ones
+        after which paths come again.
         """
-        if self._is_exact:
+        if not self._most_instructions:
             return None
         per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
-        recorded = len(self._kernel.paths.thread_blocks)
-        period = recorded * -(-per_sm // recorded)
-        return steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+        turn = turn_of_paths(self._arrays.begin, self._arrays.warps)
+        period, ends = turn * -(-per_sm // turn), thread_blocks - per_sm
+        return steady_stretch(simulator, per_sm, period, ends, self._most_instructions)
 
-    def _repeat(self, simulator: SmSimulator, found: Stretch | None, thread_blocks: int) -> None:
+    def _repeat(
+        self, simulator: SmSimulator, found: SteadyStretch | None, thread_blocks: int
+    ) -> None:
         if found is not None:
-            before, after, is_steady = found
-            self.is_steady &= is_steady
-            stretch = after.thread_blocks - before.thread_blocks
-            simulator.repeat(before, after, (thread_blocks - simulator.dispatched) // stretch)
+            self.is_steady &= found.is_steady
+            found.repeat(simulator, thread_blocks)

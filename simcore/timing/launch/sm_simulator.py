@@ -29,6 +29,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     DRAM_FREE,
     FIRST,
     L2_FREE,
+    LOAD_QUEUE,
     NEVER,
     ORDER,
     PLACE_AND_SCHEDULER,
@@ -38,6 +39,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     SLOTS,
     STATES,
     STORE_DONE,
+    STORE_QUEUE,
     TOTAL,
     account_records,
     copied,
@@ -58,7 +60,8 @@ class Snapshot:
     """The state of an SM at the end of an issue, with the account of all slots until then.
 
     `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
-    has all cycles of warps, `resident_warp_cycles` how many they are. See SmState.
+    has all cycles of warps, `resident_warp_cycles` how many they are. `has_queued`: a request had
+    to wait until others had come. See SmState.
     """
 
     cycles: int
@@ -68,6 +71,7 @@ class Snapshot:
     account: Ints
     warp_account: Ints
     resident_warp_cycles: int
+    has_queued: bool
 
 
 class SmSimulator:
@@ -179,6 +183,7 @@ class SmSimulator:
             account=account + self._skipped_account,
             warp_account=warp_account + self._skipped_warp_account,
             resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
+            has_queued=bool(counts[LOAD_QUEUE] or counts[STORE_QUEUE]),
         )
 
     def _accounts(self) -> tuple[Ints, Ints]:

@@ -34,7 +34,7 @@ def snapshot(completed: int, cycles: float, backlog: float = 0.0, lost: float = 
     account = np.zeros((2, 1, 4), np.int64)
     account[0, 0, :3] = slots // 4, round(lost), slots - slots // 4 - round(lost)
     nothing = np.zeros((1, 4), np.int64)
-    return Snapshot(round(cycles), backlog, completed, completed, account, nothing, 0)
+    return Snapshot(round(cycles), backlog, completed, completed, account, nothing, 0, False)
 
 
 class MadeUp:
@@ -53,16 +53,16 @@ class MadeUp:
 def rate(cycles: Callable[[int], float], period: int) -> float:
     found = steady_stretch(cast(Any, MadeUp(cycles)), 4, period, 100_000)
     assert found is not None
-    before, after, is_steady = found
-    assert is_steady
+    before, _, _, after = found.ends
+    assert found.is_steady
     return (after.cycles - before.cycles) / (after.thread_blocks - before.thread_blocks)
 
 
 def test_a_steady_sm_is_walked_for_four_periods() -> None:
     found = steady_stretch(cast(Any, MadeUp(lambda done: 1000.0 * done)), 8, 8, 10_000)
     assert found is not None
-    before, after, is_steady = found
-    assert (before.thread_blocks, after.thread_blocks, is_steady) == (16, 40, True)
+    assert [end.thread_blocks for end in found.ends] == [16, 24, 32, 40]
+    assert found.is_steady
 
 
 def test_what_only_begins_slowly_does_not_count() -> None:
@@ -92,8 +92,8 @@ def test_the_last_stretches_stand_for_the_rest_when_none_are_alike() -> None:
     simulator = MadeUp(lambda done: float(done) ** 2, each=1000)
     found = steady_stretch(cast(Any, simulator), 4, 4, 1_000_000)
     assert found is not None
-    before, after, is_steady = found
-    assert not is_steady
+    before, _, _, after = found.ends
+    assert not found.is_steady
     assert before.cycles < after.cycles
     assert simulator.simulated_instructions <= 4_000_000
 
