@@ -17,13 +17,14 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.expected import expected_walks_s
 from kernelcast.models.interval.model_error import model_error
 from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
-from kernelcast.progress import tell
+from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
@@ -57,7 +58,10 @@ def _simulated(
     profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
 ) -> Estimate:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-    from kernelcast.simcore.timing.launch.steady_stretch import FEW_INSTRUCTIONS
+    from kernelcast.simcore.timing.launch.steady_stretch import (
+        FEW_INSTRUCTIONS,
+        MOST_INSTRUCTIONS,
+    )
     from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
     tables = SharedTables()
@@ -70,9 +74,12 @@ def _simulated(
             for item in premises(device)
         ]
         walks = [first, *others]
+        expected_s = expected_walks_s(kernel, device, len(walks), MOST_INSTRUCTIONS)
+        stage = lasting_stage("walk", expected_s)
+        tell(stage, 0.0)
         for number, walk in enumerate(walks, 1):
             walk.result()
-            tell("walk", number / len(walks))
+            tell(stage, number / len(walks))
     timing = first.result()
     seconds = [factor * walk.result().seconds for walk in walks]
     error = model_error()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelcast.progress import tell
+from kernelcast.models.interval.expected import expected_walks_s
+from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
@@ -182,10 +183,16 @@ class _Times:
 
     def __call__(self, sets: Sequence[frozenset[Component]]) -> list[float]:
         """Seconds without the parts of each set."""
+        from kernelcast.simcore.timing.launch.steady_stretch import FEW_INSTRUCTIONS
+
         new = [parts for parts in dict.fromkeys(sets) if parts not in self._known]
-        for parts, seconds in zip(new, self._pool.map(self._time, new), strict=True):
+        expected_s = expected_walks_s(self._kernel, self._device, len(new), FEW_INSTRUCTIONS)
+        stage = lasting_stage("advice", expected_s)
+        tell(stage, 0.0)
+        walks = zip(new, self._pool.map(self._time, new), strict=True)
+        for number, (parts, seconds) in enumerate(walks, 1):
             self._known[parts] = seconds
-            tell("advice", sum(item in self._known for item in new) / len(new))
+            tell(stage, number / len(new))
         return [self._known[parts] for parts in sets]
 
     def _time(self, without: frozenset[Component]) -> float:
