@@ -58,10 +58,7 @@ def _simulated(
     profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
 ) -> Estimate:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-    from kernelcast.simcore.timing.launch.steady_stretch import (
-        FEW_INSTRUCTIONS,
-        MOST_INSTRUCTIONS,
-    )
+    from kernelcast.simcore.timing.launch.steady_stretch import MOST_INSTRUCTIONS
     from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
     tables = SharedTables()
@@ -69,10 +66,7 @@ def _simulated(
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         first = pool.submit(timed, device)
-        others = [
-            pool.submit(timed, item, most_instructions=FEW_INSTRUCTIONS)
-            for item in premises(device)
-        ]
+        others = [pool.submit(timed, item, only_time=True) for item in premises(device)]
         walks = [first, *others]
         expected_s = expected_walks_s(kernel, device, len(walks), MOST_INSTRUCTIONS)
         stage = lasting_stage("walk", expected_s)

@@ -197,7 +197,6 @@ class _Times:
 
     def _time(self, without: frozenset[Component]) -> float:
         from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-        from kernelcast.simcore.timing.launch.steady_stretch import FEW_INSTRUCTIONS
 
         timing = self._timing
         if without == {Component.LAUNCH_OVERHEAD}:
@@ -211,7 +210,7 @@ class _Times:
             self._device,
             without,
             tables=self._tables,
-            most_instructions=FEW_INSTRUCTIONS,
+            only_time=True,
         ).seconds
 
 

@@ -15,6 +15,7 @@ from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import (
+    FEW_INSTRUCTIONS,
     MOST_INSTRUCTIONS,
     SteadyStretch,
     steady_stretch,
@@ -107,14 +108,15 @@ def launch_timing(
     without: frozenset[Component] = _NOTHING,
     is_exact: bool = False,
     tables: SharedTables | None = None,
-    most_instructions: int = MOST_INSTRUCTIONS,
+    only_time: bool = False,
 ) -> LaunchTiming:
     """Times a launch; `is_exact` walks every thread block of the SM instead of a steady stretch.
 
     Thread blocks are dealt to the SMs in turn: some SMs may get one more, and have L2 and DRAM for
-    themselves when the others are done. What is in `tables` is not made again, and stays there;
-    `most_instructions` are those of `steady_stretch`. ModelNotApplicable without timing facts or
-    without paths.
+    themselves when the others are done. What is in `tables` is not made again, and stays there.
+    With `only_time`, of which nothing but the time is wanted, FEW_INSTRUCTIONS are walked to find a
+    stretch, and cycles of warps are not counted. ModelNotApplicable without timing facts or without
+    paths.
     """
     timing = device.timing
     if timing is None:
@@ -126,7 +128,8 @@ def launch_timing(
         kernel = replace(kernel, thread_blocks=whole_waves(kernel, device))
     kernel = relieved_kernel(kernel, device, without)
     arrays = kernel_arrays(kernel, device, without, tables)
-    launch = _Launch(kernel, arrays, device, without, 0 if is_exact else most_instructions)
+    most = 0 if is_exact else FEW_INSTRUCTIONS if only_time else MOST_INSTRUCTIONS
+    launch = _Launch(kernel, arrays, device, without, most, counts_warps=not only_time)
     full, last = launch.run()
     removed = Component.LAUNCH_OVERHEAD in without
     return LaunchTiming(
@@ -171,12 +174,15 @@ class _Launch:
         device: Device,
         without: frozenset[Component],
         most_instructions: int,
+        *,
+        counts_warps: bool,
     ) -> None:
         self._kernel = kernel
         self._arrays = arrays
         self._device = device
         self._without = without
         self._most_instructions = most_instructions
+        self._counts_warps = counts_warps
         self.is_steady = True
         self.simulated_instructions = 0
 
@@ -211,7 +217,8 @@ class _Launch:
     def _start_share(self, order: Ints, busy_sms: int) -> SmSimulator:
         per_sm = min(self._kernel.thread_blocks_per_sm, len(order))
         arrays = self._arrays._replace(order=order)
-        return SmSimulator(arrays, self._machine(busy_sms), len(order), per_sm)
+        machine = self._machine(busy_sms)
+        return SmSimulator(arrays, machine, len(order), per_sm, self._counts_warps)
 
     def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
         """Ends an SM that shares L2 and DRAM with fewer others after so many cycles."""
@@ -250,7 +257,8 @@ class _Launch:
 
     def _new(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
         per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
-        return SmSimulator(self._arrays, self._machine(busy_sms), thread_blocks, per_sm)
+        machine = self._machine(busy_sms)
+        return SmSimulator(self._arrays, machine, thread_blocks, per_sm, self._counts_warps)
 
     def _finish(self, simulator: SmSimulator) -> Snapshot:
         snapshot = simulator.finish()

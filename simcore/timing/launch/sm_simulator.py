@@ -77,8 +77,9 @@ class Snapshot:
 class SmSimulator:
     """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
 
-    They follow the paths of recorded ones, in the kernel's `order`. ModelNotApplicable for more
-    resident warps than SLOTS of a scheduler.
+    They follow the paths of recorded ones, in the kernel's `order`. Without `counts_warps` what
+    snapshots say of warps is 0. ModelNotApplicable for more resident warps than SLOTS of a
+    scheduler.
     """
 
     def __init__(
@@ -87,12 +88,13 @@ class SmSimulator:
         machine: Machine,
         thread_blocks: int,
         thread_blocks_per_sm: int,
+        counts_warps: bool = True,
     ) -> None:
         _check_slots(thread_blocks_per_sm * arrays.warps, machine.schedulers)
         self._arrays = arrays
         self.machine = machine
         self._total = thread_blocks
-        self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm)
+        self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm, counts_warps)
         self._account = account_records(self._state.account)
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
@@ -194,13 +196,15 @@ class SmSimulator:
             by_pc[:, :, :REASON_COUNT],
             by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
         )
-        if self.machine.issues == 1:
+        if self.machine.issues == 1 and self._state.counts_warps:
             states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
         return slots, states
 
     def _residence(self, cycles: int) -> int:
         """Resident cycles of all warps so far, from the first cycle of their thread block on."""
         state = self._state
+        if not state.counts_warps:
+            return 0
         schedulers = scheduler_records(state.scheduler)
         live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])
         places = warp_records(state.warp)[live, PLACE_AND_SCHEDULER] >> SCHEDULER_BITS
