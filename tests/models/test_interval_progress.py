@@ -1,4 +1,4 @@
-"""What model `interval` tells whoever waits for it."""
+"""What model `interval` tells whoever waits for it, or for the time alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from micro_kernel import Step, micro_kernel
 
+from kernelcast.defaults import only_time
+from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions
 from kernelcast.models.interval import model, relief
 from kernelcast.models.interval.expected import expected_walks_s
@@ -69,3 +71,31 @@ def test_the_expected_time_grows_with_what_is_walked() -> None:
     timing = launch_timing(many, DEVICE)
     expected = expected_walks_s(many, DEVICE, 1, 4_000_000)
     assert timing.simulated_instructions <= expected * 12e6 <= 1000 * timing.simulated_instructions
+
+
+def test_an_estimate_that_is_not_explained_has_the_same_time_and_bars() -> None:
+    load = [Step(Pipeline.GLOBAL, (0,), (1,), l2_hits=0.5), Step(Pipeline.FP32, (1,), (2,))]
+    profile = _profile(micro_kernel(load, 20, 8, SMS * 40 + 3, 4))
+    whole = model.interval(profile, DEVICE, ModelOptions())
+    told = list[str]()
+    with stages_told_to(lambda stage, _share: told.append(stage)):
+        brief = model.interval(profile, DEVICE, ModelOptions(own={"explained": "no"}))
+    assert set(told) == {"walk"}
+    assert brief.bottleneck == brief.terms.bottleneck.name
+    assert (brief.gain, brief.gain_text, brief.causes, brief.advice) == (None, "", (), ())
+    assert whole.gain is not None
+    reasons = ("bottleneck", "gain", "gain_text", "causes", "advice")
+    assert replace(brief, **{name: getattr(whole, name) for name in reasons}) == whole
+    assert model.interval(profile, DEVICE, ModelOptions(own={"explained": "yes"})) == whole
+
+
+def test_explained_is_yes_or_no() -> None:
+    profile = _profile(micro_kernel([Step(Pipeline.FP32)], 1))
+    with pytest.raises(KernelcastError, match="explained is yes or no, not 'maybe'"):
+        model.interval(profile, DEVICE, ModelOptions(own={"explained": "maybe"}))
+
+
+def test_only_models_that_explain_are_told_not_to() -> None:
+    assert only_time(None, DEVICE) == {"explained": "no"}
+    assert only_time("interval", DEVICE) == {"explained": "no"}
+    assert only_time("roofline", DEVICE) == {}
