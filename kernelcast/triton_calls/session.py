@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from kernelcast.api import estimate
+from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
@@ -81,6 +82,7 @@ class CallSession:
         self.model = model
         self.calls: list[CapturedCall] = []
         self.wants_results = True
+        self._wants_reasons = True
         self._groups = [
             (KernelcastDriver(group[0], self), group) for group in _by_architecture(devices)
         ]
@@ -134,6 +136,10 @@ class CallSession:
         )
         trace = run() if self.wants_results else _sampled(run)
         profiles = {device.name: trace.profile(device) for device in group}
+        own = {
+            device.name: {} if self._wants_reasons else only_time(self.model, device)
+            for device in group
+        }
         metadata = compiled.metadata
         self._made.append(
             CapturedCall(
@@ -141,7 +147,9 @@ class CallSession:
                 grid=tuple(grid),
                 constants=compiled.constants,
                 options={name: getattr(metadata, name) for name in _OPTIONS},
-                estimates={name: estimate(item, self.model) for name, item in profiles.items()},
+                estimates={
+                    name: estimate(item, self.model, **own[name]) for name, item in profiles.items()
+                },
                 profiles=profiles,
                 kernels=dict.fromkeys(profiles, compiled.kernel),
             )
@@ -158,17 +166,19 @@ class CallSession:
 
     @contextmanager
     def predicting(self) -> Iterator[list[CapturedCall]]:
-        """Launches are estimated for the first device alone, and their results not wanted.
+        """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
         They go to a list of their own; tensors may stay as they are.
         """
         wanted, self.wants_results = self.wants_results, False
+        reasons, self._wants_reasons = self._wants_reasons, False
         groups, self._groups = self._groups, self._groups[:1]
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
         finally:
             self.wants_results, self._groups = wanted, groups
+            self._wants_reasons = reasons
 
     @contextmanager
     def _making(

@@ -311,7 +311,8 @@ def _mixed(kernel: TimedKernel) -> float:
 def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
     """Sectors past L1 and past L2 of all recorded thread blocks, by pc."""
     levels = kernel.levels
-    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
+    counts = np.zeros(len(kernel.pipeline))
+    counts[: len(kernel.paths.events_by_pc)] = kernel.paths.events_by_pc
     past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)
     return past_l1, past_l1 * (1.0 - levels.l2_hits)
 

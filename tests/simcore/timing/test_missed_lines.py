@@ -54,7 +54,9 @@ def misses(kernel: TimedKernel, device: Device, warps: int) -> tuple[Ints, Ints]
     lines, _, *columns = miss_columns(kernel.levels, device)
     columns.insert(0, lines)
     found = np.zeros((warps, len(kernel.paths.pc), 2), np.int64)
-    _fill(found, kernel.paths.pc, event_turns(kernel.paths), np.array(columns))
+    _fill(
+        found, kernel.paths.pc, event_turns(kernel.paths.start, kernel.paths.pc), np.array(columns)
+    )
     past_l1, past_l2 = found[:, :, 0], found[:, :, 1]
     assert (past_l1 >= past_l2).all()
     assert (past_l2 >= 0).all()
@@ -126,7 +128,7 @@ def test_accesses_of_one_warp_do_not_all_miss_at_once() -> None:
 
 def test_turns_are_counted_for_each_warp_and_instruction() -> None:
     paths = micro_kernel([Step(Pipeline.FP32), Step(Pipeline.GLOBAL)], 3, 2).paths
-    assert event_turns(paths).tolist() == [0, 0, 1, 1, 2, 2] * 2
+    assert event_turns(paths.start, paths.pc).tolist() == [0, 0, 1, 1, 2, 2] * 2
 
 
 @pytest.mark.parametrize("level", ["dram", "l2"])
