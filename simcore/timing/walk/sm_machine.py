@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
@@ -67,7 +68,9 @@ class Machine(NamedTuple):
     there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
     cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
-    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
+    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none;
+    `dram_queue`: what loads wait while DRAM is half busy, a mean over `dram_span` cycles;
+    `has_common_banks`: whether L1 and shared memory take turns.
     """
 
     schedulers: int
@@ -104,6 +107,7 @@ class Machine(NamedTuple):
     dispatch_cycles: float = 0.0
     dram_queue: float = 0.0
     dram_span: float = 1.0
+    has_common_banks: bool = False
 
 
 def sm_machine(
@@ -168,22 +172,25 @@ def sm_machine(
         launch_cycles=0 if gone(Component.THREAD_BLOCK_LAUNCH) else _launch_cycles(timing, warps),
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
-    return _among_others(machine, kernel, timing, busy_sms, without)
+    return _among_others(machine, kernel, device, busy_sms, without)
 
 
 def _among_others(
     machine: Machine,
     kernel: TimedKernel,
-    timing: TimingFacts,
+    device: Device,
     busy_sms: float,
     without: frozenset[Component],
 ) -> Machine:
-    """The SM with what others have it wait for: the dispatcher, and queues at DRAM."""
+    """The SM with what others have it wait for: the dispatcher, queues at DRAM, common banks."""
+    timing = timing_facts(device)
     dispatch = timing.dispatch_cycles * busy_sms
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
         dram_queue=_queue_cycles(kernel, timing),
         dram_span=2.0 * timing.dram_latency_cycles,
+        has_common_banks=has_banked_l1(device)
+        and not without & {Component.SHARED_PIPE, Component.L1_BANDWIDTH},
     )
 
 

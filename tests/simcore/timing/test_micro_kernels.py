@@ -324,3 +324,20 @@ def test_dram_that_reads_and_writes_in_turn_is_slower() -> None:
         timing = run(device, steps, 60, 32)
         sectors = 4 * len(steps) * 60 * 32
         assert timing.cycles == pytest.approx(dram_cycles(device, sectors) / share, rel=WITHIN)
+
+
+@pytest.mark.parametrize("name", ["v100-pcie", "quadro-rtx-4000", "gtx-1070", "mi210"])
+def test_l1_and_shared_memory_take_turns_where_they_are_one_array(name: str) -> None:
+    """GPUs from Volta on; on older ones most of one is hidden behind the other."""
+    device = load_device(name)
+    words = Step(Pipeline.SHARED, (9,), (0,), passes=8.0)
+    lines = Step(Pipeline.GLOBAL, (9,), (1,), passes=4.0, l1_hits=1.0)
+    warps, trips = 32, 100
+    shared, l1 = (
+        run(device, [step], trips, warps).cycles / trips / warps for step in (words, lines)
+    )
+    both = run(device, [words, lines], trips, warps).cycles / trips / warps
+    if name in ("v100-pcie", "quadro-rtx-4000"):
+        assert both == pytest.approx(shared + l1, rel=WITHIN)
+    else:
+        assert both < 0.85 * (shared + l1)
