@@ -21,6 +21,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     LINE_SECTORS,
     MISSED_LINES,
     RESULT,
+    SHARED,
     TURN_AT_L1,
     TURN_AT_L2,
     UNLIMITED,
@@ -56,6 +57,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     STORE_QUEUE,
     STORES,
     SmState,
+    common_pipe,
     request_word,
 )
 
@@ -74,6 +76,10 @@ def _through_l1(machine: Machine, state: SmState, passes: float, at: int) -> flo
     """When the last pass begins."""
     cycles = passes * machine.l1_cycles
     begins: float = max(state.clocks[L1_FREE], float(at))
+    if machine.bank_share > 0.0:
+        banks = np.uint64(common_pipe(machine, SHARED))
+        begins = max(begins, state.free[banks])
+        state.free[banks] = begins + cycles * machine.bank_share
     state.clocks[L1_FREE] = begins + cycles
     return max(begins, begins + cycles - 1.0)
 

@@ -56,16 +56,17 @@ def close_accesses(machine: Machine, state: SmState, at: int) -> None:
     Loads and stores share the way to L1, and each kind has a queue; shared memory is behind the
     same way where it lies in the same banks.
     """
-    taken = state.clocks[L1_FREE]
-    l1 = int(taken) - machine.issue_cycles + 1
+    l1: float = state.clocks[L1_FREE]
     loads, stores = common_pipe(machine, LOAD), common_pipe(machine, STORE)
     next_issue = at + machine.issue_cycles
-    close_pipe(state, loads, next_issue, max(l1, state.counts[LOAD_QUEUE]))
-    close_pipe(state, stores, next_issue, max(l1, state.counts[STORE_QUEUE]))
-    if machine.has_common_banks:
+    if machine.bank_share > 0.0:
         shared = common_pipe(machine, SHARED)
-        state.free[np.uint64(shared)] = taken
-        close_pipe(state, shared, next_issue, l1)
+        taken = state.free[np.uint64(shared)]
+        close_pipe(state, shared, next_issue, int(taken) - machine.issue_cycles + 1)
+        l1 = max(l1, taken)
+    opens = int(l1) - machine.issue_cycles + 1
+    close_pipe(state, loads, next_issue, max(opens, state.counts[LOAD_QUEUE]))
+    close_pipe(state, stores, next_issue, max(opens, state.counts[STORE_QUEUE]))
 
 
 @inlined
@@ -76,13 +77,11 @@ def access_shared(
 
     Where the banks are those of L1, too, it goes behind what that has taken.
     """
-    cycles = kernel.traffic[word(row, PASSES)] * machine.shared_cycles
-    if machine.has_common_banks:
-        begins: float = max(state.clocks[L1_FREE], float(at))
-        state.clocks[L1_FREE] = begins + cycles
+    passes = kernel.traffic[word(row, PASSES)]
+    cycles = max(passes * machine.shared_cycles, machine.access_cycles)
+    begins = use_pipe(machine, state, pipe, at, cycles)
+    if machine.bank_share > 0.0:
         close_accesses(machine, state, at)
-    else:
-        begins = use_pipe(machine, state, pipe, at, cycles)
     begins += max(cycles - 1.0, 0.0)
     ends: int = math.ceil(begins) + machine.shared_latency
     return pack(ends, _SHARED)

@@ -70,7 +70,9 @@ class Machine(NamedTuple):
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none;
     `dram_queue`: what loads wait while DRAM is half busy, a mean over `dram_span` cycles;
-    `has_common_banks`: whether L1 and shared memory take turns.
+    `bank_share`: of the cycles of L1 those that it takes the banks of shared memory, 0 where it has
+    others; `access_cycles`: what an access to
+    shared memory takes at least, for its addresses.
     """
 
     schedulers: int
@@ -107,7 +109,8 @@ class Machine(NamedTuple):
     dispatch_cycles: float = 0.0
     dram_queue: float = 0.0
     dram_span: float = 1.0
-    has_common_banks: bool = False
+    bank_share: float = 0.0
+    access_cycles: float = 0.0
 
 
 def sm_machine(
@@ -189,9 +192,26 @@ def _among_others(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
         dram_queue=_queue_cycles(kernel, timing),
         dram_span=2.0 * timing.dram_latency_cycles,
-        has_common_banks=has_banked_l1(device)
-        and not without & {Component.SHARED_PIPE, Component.L1_BANDWIDTH},
+        bank_share=_bank_share(device, timing, without),
+        access_cycles=0.0 if Component.SHARED_PIPE in without else _address_cycles(kernel, timing),
     )
+
+
+def _bank_share(device: Device, timing: TimingFacts, without: frozenset[Component]) -> float:
+    """The part of L1's cycles in which it takes the banks that shared memory lies in, too.
+
+    L1 may be narrower than the banks, which are then free in between.
+    """
+    if not has_banked_l1(device) or without & {Component.SHARED_PIPE, Component.L1_BANDWIDTH}:
+        return 0.0
+    width = device.shared.banks * device.shared.bank_bytes
+    return min(1.0, timing.l1_wavefront_bytes / width)
+
+
+def _address_cycles(kernel: TimedKernel, timing: TimingFacts) -> float:
+    """Cycles in which the SM takes the addresses of a warp; 0 where it takes all at once."""
+    lanes = timing.load_store_lanes
+    return kernel.warp_width / lanes if lanes else 0.0
 
 
 def _barrier_cycles(timing: TimingFacts, warps: int) -> int:
