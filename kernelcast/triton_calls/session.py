@@ -27,7 +27,7 @@ __all__ = [
     "CallSession",
     "CapturedCall",
     "Devices",
-    "capture_calls",
+    "capture",
     "errors_of_triton",
     "estimate_call",
     "function_of",
@@ -74,7 +74,7 @@ class CapturedCall:
 
 
 class CallSession:
-    """The launches of a `with capture_calls(...)` block, in their order."""
+    """The launches of a `with capture(...)` block, in their order."""
 
     def __init__(self, devices: Sequence[Device], model: str | None = None) -> None:
         self.devices = tuple(devices)
@@ -188,7 +188,7 @@ class CallSession:
 
 
 @contextmanager
-def capture_calls(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
+def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
     """Launches of Triton kernels within the block run here, on NumPy arrays or CPU tensors.
 
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
@@ -223,13 +223,13 @@ def estimate_call(
     results: bool = True,
     **constants: Any,
 ) -> CapturedCall:
-    """One launch `kernel[grid](*args, **constants)`, as `capture_calls` makes it.
+    """One launch `kernel[grid](*args, **constants)`, as `capture` makes it.
 
     Without `results` tensors may stay as they are, and a large launch is estimated from a part of
     its programs. CompilationError when Triton refuses the function, LaunchError when the launch
     does not fit the device.
     """
-    with capture_calls(device, model=model) as session:
+    with capture(device, model=model) as session:
         session.wants_results = results
         with errors_of_triton(kernel):
             session.run(kernel, grid, args, constants)

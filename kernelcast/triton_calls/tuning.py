@@ -13,7 +13,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import Occupancy
 from kernelcast.triton_calls.session import (
     CallSession,
-    capture_calls,
+    capture,
     errors_of_triton,
     function_of,
 )
@@ -115,7 +115,7 @@ def tune(
     rows: list[TunedConfig] = []
     refused: list[tuple[Any, str]] = []
     first: CompilationError | None = None
-    with capture_calls(device, model=model) as session:
+    with capture(device, model=model) as session:
         for config in chosen:
             try:
                 rows.append(_tried(session, function, grid, args, config, constants))
@@ -141,7 +141,7 @@ def triton_perf_model(device: Device | str, *, model: str | None = None) -> Call
     def seconds(grid: Any, warmup: bool = False, **given: Any) -> float:
         del warmup
         function = function_of(_autotuner_of(seconds))
-        with capture_calls(device, model=model) as session:
+        with capture(device, model=model) as session:
             try:
                 with errors_of_triton(function), session.predicting() as calls:
                     session.run(function, grid, (), given)

@@ -74,7 +74,7 @@ def test_a_launch_as_it_is_written() -> None:
     n = 1000
     x, y, total = random(n), random(n)[::-1], np.zeros(n, np.float32)
     y = y.copy()
-    with kc.capture_calls(device="h100-sxm") as session:
+    with kc.capture(device="h100-sxm") as session:
         add[lambda constants: (triton.cdiv(n, constants["size"]),)](x, y, total, n, size=256)
     np.testing.assert_array_equal(total, x + y)
     (call,) = session.calls
@@ -90,14 +90,14 @@ def test_views_of_one_array_share_memory() -> None:
     expected[1:33, 32:64] = whole[32:64, :32].T[:32]
     x, y = whole[32:64, :32], whole[1:33, 32:64]
     strides = [step // 4 for step in (*x.strides, *y.strides)]
-    with kc.capture_calls(device="a100-40gb"):
+    with kc.capture(device="a100-40gb"):
         transpose[(32,)](x, y, 32, *strides, size=32)
     np.testing.assert_array_equal(whole, expected)
 
 
 def test_each_architecture_begins_with_the_same_tensors() -> None:
     x = np.zeros(32, np.float32)
-    with kc.capture_calls(device=["h100-sxm", "a100-40gb", "h200"]) as session:
+    with kc.capture(device=["h100-sxm", "a100-40gb", "h200"]) as session:
         increase[(1,)](x, 2.5, size=32)
     np.testing.assert_array_equal(x, np.full(32, 2.5))
     (call,) = session.calls
@@ -108,7 +108,7 @@ def test_each_architecture_begins_with_the_same_tensors() -> None:
 
 def test_arguments_are_specialised_as_a_launcher_does() -> None:
     x, y, total = random(512), random(512), np.zeros(512, np.float32)
-    with kc.capture_calls(device="h100-sxm") as session:
+    with kc.capture(device="h100-sxm") as session:
         add[(1,)](x, y, total, 1, size=64)
         add[(1,)](x, y, total, np.int32(512), size=512, num_warps=1)
         add[(1,)](x[1:], y[1:], total[1:], 511, size=512, num_warps=1)
@@ -122,7 +122,7 @@ def test_arguments_are_specialised_as_a_launcher_does() -> None:
 
 def test_tuples_and_numbers() -> None:
     x, y, total = random(32), random(32), np.zeros(32, np.float32)
-    with kc.capture_calls(device="h100-sxm"):
+    with kc.capture(device="h100-sxm"):
         weighted[(1,)](x, (np.float32(2), y), total, size=32)
     np.testing.assert_array_equal(total, x * 2 + y)
 
@@ -133,7 +133,7 @@ def test_decorators_run_unmodified() -> None:
     tuned = triton.autotune(configs, key=["n"], reset_to_zero=["total"])(add)
     n = 1 << 14
     x, y, total = random(n), random(n), np.zeros(n, np.float32)
-    with kc.capture_calls(device="h100-sxm") as session:
+    with kc.capture(device="h100-sxm") as session:
         tuned[lambda constants: (triton.cdiv(n, constants["size"]),)](x, y, total, n)
     np.testing.assert_array_equal(total, x + y)
     (call,) = session.calls
@@ -141,7 +141,7 @@ def test_decorators_run_unmodified() -> None:
     assert tuned.best_config is configs[int(np.argmin(times))]
     assert call.constants["size"] == tuned.best_config.kwargs["size"]
     with_size = triton.heuristics({"size": lambda given: given["x"].numel()})(increase)
-    with kc.capture_calls(device="h100-sxm"):
+    with kc.capture(device="h100-sxm"):
         with_size[(1,)](x[:64], 1.0)
 
 
@@ -183,7 +183,7 @@ def test_triton_is_left_as_it_was() -> None:
     interface = importlib.import_module("triton.runtime.jit").KernelInterface
     config = importlib.import_module("triton.runtime.driver").driver
     before, driver = interface.__getitem__, config._active
-    with kc.capture_calls(device="h100-sxm"):
+    with kc.capture(device="h100-sxm"):
         pass
     assert (interface.__getitem__, config._active) == (before, driver)
 
@@ -237,7 +237,7 @@ def test_the_model_prunes_for_tritons_autotuner() -> None:
     def grid(constants: Any) -> tuple[int]:
         return (triton.cdiv(n, constants["size"]),)
 
-    with kc.capture_calls(device="h100-sxm"):
+    with kc.capture(device="h100-sxm"):
         tuned[grid](x, y, total, n)
     best = kc.tune(add, grid, (x, y, total, n), configs=configs, device="h100-sxm").best
     assert tuned.best_config is best
