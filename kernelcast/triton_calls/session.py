@@ -18,7 +18,9 @@ from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.triton_calls.descriptors import TENSOR_MAP, tensor_map
 from kernelcast.triton_calls.driver import CompiledLaunch, KernelcastDriver
 from kernelcast.triton_calls.tensors import HostTensors, as_tensor
 from kernelcast.units import format_seconds
@@ -122,11 +124,10 @@ class CallSession:
         active = _driver_of_triton().active
         group = next(group for driver, group in self._groups if driver is active)
         given = list(compiled.parameters([as_tensor(value) for value in args]))
-        pointers = [(name, value) for name, kind, value in given if kind.startswith("*")]
-        tensors = HostTensors(pointers, copies=self._keeps_tensors)
+        tensors = HostTensors(_tensors(given), copies=self._keeps_tensors)
         run = partial(
             compiled.kernel.run,
-            [tensors.pointer(v) if kind.startswith("*") else v for _, kind, v in given],
+            [_argument(kind, value, tensors) for _, kind, value in given],
             grid=grid,
             devices=group,
             memory=tensors.memory,
@@ -254,6 +255,26 @@ def function_of(kernel: Any) -> Any:
     while not hasattr(kernel, "raw_src"):
         kernel = kernel.fn
     return kernel
+
+
+def _tensors(given: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Names and values of the arguments that lie in memory."""
+    for name, kind, value in given:
+        if kind.startswith("*"):
+            yield name, value
+        elif kind == TENSOR_MAP:
+            yield name, value[0].base
+
+
+def _argument(kind: str, value: Any, tensors: HostTensors) -> Argument:
+    """What a kernel takes for an argument."""
+    if kind.startswith("*"):
+        return tensors.pointer(value)
+    if kind == TENSOR_MAP:
+        descriptor, layout = value
+        return tensor_map(descriptor, layout, int(tensors.pointer(descriptor.base)))
+    found: Argument = value
+    return found
 
 
 def _sampled(run: Callable[..., KernelTrace]) -> KernelTrace:
