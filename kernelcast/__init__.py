@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from kernelcast.triton_calls.session import capture as capture
     from kernelcast.triton_calls.session import estimate_call as estimate_call
     from kernelcast.triton_calls.tuning import TunedConfig as TunedConfig
+    from kernelcast.triton_calls.tuning import TuneOptions as TuneOptions
     from kernelcast.triton_calls.tuning import Tuning as Tuning
     from kernelcast.triton_calls.tuning import triton_perf_model as triton_perf_model
     from kernelcast.triton_calls.tuning import tune as tune
@@ -134,6 +135,7 @@ __all__ = [
     "Texture",
     "TritonKernel",
     "Trust",
+    "TuneOptions",
     "TunedConfig",
     "Tuning",
     "WhatIf",
@@ -213,6 +215,7 @@ _HOMES = {
     "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "Trust": "kernelcast.trust",
+    "TuneOptions": "kernelcast.triton_calls.tuning",
     "TunedConfig": "kernelcast.triton_calls.tuning",
     "Tuning": "kernelcast.triton_calls.tuning",
     "WhatIf": "kernelcast.architectures",

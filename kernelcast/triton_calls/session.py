@@ -16,10 +16,12 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.triton_calls.counted import counted_profiles
 from kernelcast.triton_calls.descriptors import TENSOR_MAP, tensor_map
 from kernelcast.triton_calls.driver import CompiledLaunch, KernelcastDriver
 from kernelcast.triton_calls.tensors import HostTensors, as_tensor
@@ -87,7 +89,7 @@ class CallSession:
             (KernelcastDriver(group[0], self), group) for group in _by_architecture(devices)
         ]
         self._made = self.calls
-        self._keeps_tensors = False
+        self._keeps_tensors = self._predicts_quickly = False
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.calls))
@@ -113,7 +115,8 @@ class CallSession:
         found: list[list[CapturedCall]] = []
         compiled = None
         for driver, _ in reversed(self._groups):
-            with self._making(driver, keeps_tensors=driver is not self.driver) as made:
+            keeps_tensors = driver is not self.driver or not self.wants_results
+            with self._making(driver, keeps_tensors=keeps_tensors) as made:
                 compiled = kernel.run(*given, grid=grid, warmup=False, **named)
             found.append(made)
         self._made.extend(map(_joined, zip(*reversed(found), strict=True)))
@@ -133,8 +136,12 @@ class CallSession:
             memory=tensors.memory,
             results=self.wants_results,
         )
-        trace = run() if self.wants_results else _sampled(run)
-        profiles = {device.name: trace.profile(device) for device in group}
+        if self._predicts_quickly:
+            profiles = counted_profiles(run, group, tensors.byte_count)
+        else:
+            trace = run() if self.wants_results else _sampled(run)
+            profiles = {device.name: trace.profile(device) for device in group}
+        model = INTERVAL if self._predicts_quickly else self.model
         metadata = compiled.metadata
         self._made.append(
             CapturedCall(
@@ -142,7 +149,7 @@ class CallSession:
                 grid=tuple(grid),
                 constants=compiled.constants,
                 options={name: getattr(metadata, name) for name in _OPTIONS},
-                estimates={name: estimate(item, self.model) for name, item in profiles.items()},
+                estimates={name: estimate(item, model) for name, item in profiles.items()},
                 profiles=profiles,
                 kernels=dict.fromkeys(profiles, compiled.kernel),
             )
@@ -158,18 +165,19 @@ class CallSession:
         return sum(item.estimate.time_s for item in made) * _MS_PER_S
 
     @contextmanager
-    def predicting(self) -> Iterator[list[CapturedCall]]:
+    def predicting(self, *, quickly: bool = False) -> Iterator[list[CapturedCall]]:
         """Launches are estimated for the first device alone, and their results not wanted.
 
-        They go to a list of their own; tensors may stay as they are.
+        They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
         """
-        wanted, self.wants_results = self.wants_results, False
-        groups, self._groups = self._groups, self._groups[:1]
+        before = self.wants_results, self._groups, self._predicts_quickly
+        self.wants_results, self._groups = False, self._groups[:1]
+        self._predicts_quickly = quickly
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
         finally:
-            self.wants_results, self._groups = wanted, groups
+            self.wants_results, self._groups, self._predicts_quickly = before
 
     @contextmanager
     def _making(
@@ -226,8 +234,8 @@ def estimate_call(
 ) -> CapturedCall:
     """One launch `kernel[grid](*args, **constants)`, as `capture` makes it.
 
-    Without `results` tensors may stay as they are, and a large launch is estimated from a part of
-    its programs. CompilationError when Triton refuses the function, LaunchError when the launch
+    Without `results` tensors stay as they are, and a large launch is estimated from a part of its
+    programs. CompilationError when Triton refuses the function, LaunchError when the launch
     does not fit the device.
     """
     with capture(device, model=model) as session:

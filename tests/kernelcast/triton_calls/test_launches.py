@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from typing import Any
 
 import numpy as np
@@ -196,44 +195,3 @@ def test_refusals() -> None:
         kc.estimate_call(
             matmul, (1,), args, device="h100-sxm", m=64, n=64, d=64, num_stages=TOO_MANY_STAGES
         )
-
-
-def test_configurations_are_ranked_and_those_that_do_not_fit_left_out() -> None:
-    a = np.zeros((128, 128), np.float16)
-    tiles = [(64, 64, 64, 2), (64, 64, 64, TOO_MANY_STAGES), (32, 64, 64, 2)]
-    configs = [
-        triton.Config({"m": m, "n": n, "d": d}, num_stages=stages) for m, n, d, stages in tiles
-    ]
-    found = kc.tune(
-        matmul,
-        lambda constants: (128 // constants["m"],),
-        (a, a, a, 128, 128, 1, 64, 1),
-        configs=configs,
-        device="h100-sxm",
-    )
-    assert [reason for config, reason in found.refused if config is configs[1]] != []
-    assert "shared memory" in found.refused[0][1]
-    assert {id(row.config) for row in found.rows} == {id(configs[0]), id(configs[2])}
-    assert found.best is found.rows[0].config
-    assert found.rows[0].time_s <= found.rows[1].time_s
-    assert all(row.registers > 16 and 0 < row.occupancy.fraction <= 1 for row in found.rows)
-    assert len(json.loads(json.dumps(found.as_dict()))["configs"]) == 2
-    assert "refused" in str(found)
-
-
-def test_the_model_prunes_for_tritons_autotuner() -> None:
-    configs = [triton.Config({"size": size}, num_warps=1) for size in (32, 512, 1024)]
-    pruning = {"perf_model": kc.triton_perf_model("h100-sxm"), "top_k": 1}
-    tuned = triton.autotune(configs, key=["n"], prune_configs_by=pruning)(add)
-    n = 1 << 14
-    x, y, total = random(n), random(n), np.zeros(n, np.float32)
-
-    def grid(constants: Any) -> tuple[int]:
-        return (triton.cdiv(n, constants["size"]),)
-
-    with kc.capture(device="h100-sxm"):
-        tuned[grid](x, y, total, n)
-    best = kc.tune(add, grid, (x, y, total, n), configs=configs, device="h100-sxm").best
-    assert tuned.best_config is best
-    with pytest.raises(InputError, match=r"kc\.tune"):
-        pruning["perf_model"](grid=grid, x=x)  # type: ignore[operator]
