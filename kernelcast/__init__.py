@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from kernelcast.ranking.launches import RankOptions as RankOptions
     from kernelcast.ranking.launches import rank as rank
     from kernelcast.ranking.ranking import Ranking as Ranking
+    from kernelcast.ranking.variants import TunedVariant as TunedVariant
+    from kernelcast.ranking.variants import VariantOptions as VariantOptions
+    from kernelcast.ranking.variants import VariantTuning as VariantTuning
+    from kernelcast.ranking.variants import tune_workload as tune_workload
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
     from kernelcast.simcore.device.device import Device as Device
     from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
@@ -137,7 +141,10 @@ __all__ = [
     "Trust",
     "TuneOptions",
     "TunedConfig",
+    "TunedVariant",
     "Tuning",
+    "VariantOptions",
+    "VariantTuning",
     "WhatIf",
     "WorkType",
     "Workload",
@@ -167,6 +174,7 @@ __all__ = [
     "topdown",
     "triton_perf_model",
     "tune",
+    "tune_workload",
     "whatif",
 ]
 
@@ -217,7 +225,10 @@ _HOMES = {
     "Trust": "kernelcast.trust",
     "TuneOptions": "kernelcast.triton_calls.tuning",
     "TunedConfig": "kernelcast.triton_calls.tuning",
+    "TunedVariant": "kernelcast.ranking.variants",
     "Tuning": "kernelcast.triton_calls.tuning",
+    "VariantOptions": "kernelcast.ranking.variants",
+    "VariantTuning": "kernelcast.ranking.variants",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
@@ -246,6 +257,7 @@ _HOMES = {
     "topdown": "kernelcast.topdown_analysis.combined",
     "triton_perf_model": "kernelcast.triton_calls.tuning",
     "tune": "kernelcast.triton_calls.tuning",
+    "tune_workload": "kernelcast.ranking.variants",
     "whatif": "kernelcast.architectures",
 }
 
