@@ -16,7 +16,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
-CAPTURE = ROOT / "kernelcast" / "capture"
+CAPTURE = ROOT / "kernelcast" / "program_capture"
 
 
 def client_build():
@@ -52,7 +52,7 @@ class BuildWithCode(build_py):
             self._add_machine_code(ROOT, ROOT / "simcore")
             return
         package = Path(self.build_lib) / "kernelcast"
-        folder = package / "capture" / "client" / "built"
+        folder = package / "program_capture" / "client" / "built"
         shutil.rmtree(folder, ignore_errors=True)
         module = client_build()
         try:

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import kernelcast as kc
-from kernelcast.capture.libraries import libraries
+from kernelcast.program_capture.libraries import libraries
 
 HERE = Path(__file__).parent
 PTX = HERE / "launches.ptx"

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from kernelcast.api import save_trace as save_trace
     from kernelcast.architectures import WhatIf as WhatIf
     from kernelcast.architectures import whatif as whatif
-    from kernelcast.capture.capturing import capture_program as capture_program
-    from kernelcast.capture.extraction import LaunchExtraction as LaunchExtraction
-    from kernelcast.capture.options import CaptureOptions as CaptureOptions
-    from kernelcast.capture.replay import replay_recording as replay_recording
-    from kernelcast.capture.result import CaptureResult as CaptureResult
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
@@ -50,9 +45,18 @@ if TYPE_CHECKING:
     from kernelcast.inputs.triton_kernel import from_triton as from_triton
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.models.topdown import ApplicationTopDown as ApplicationTopDown
+    from kernelcast.program_capture.capturing import capture_program as capture_program
+    from kernelcast.program_capture.extraction import LaunchExtraction as LaunchExtraction
+    from kernelcast.program_capture.options import CaptureOptions as CaptureOptions
+    from kernelcast.program_capture.replay import replay_recording as replay_recording
+    from kernelcast.program_capture.result import CaptureResult as CaptureResult
     from kernelcast.ranking.launches import RankOptions as RankOptions
     from kernelcast.ranking.launches import rank as rank
     from kernelcast.ranking.ranking import Ranking as Ranking
+    from kernelcast.ranking.variants import TunedVariant as TunedVariant
+    from kernelcast.ranking.variants import VariantOptions as VariantOptions
+    from kernelcast.ranking.variants import VariantTuning as VariantTuning
+    from kernelcast.ranking.variants import tune_workload as tune_workload
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
     from kernelcast.simcore.device.device import Device as Device
     from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
@@ -79,9 +83,10 @@ if TYPE_CHECKING:
     from kernelcast.topdown_analysis.combined import topdown as topdown
     from kernelcast.triton_calls.session import CallSession as CallSession
     from kernelcast.triton_calls.session import CapturedCall as CapturedCall
-    from kernelcast.triton_calls.session import capture_calls as capture_calls
+    from kernelcast.triton_calls.session import capture as capture
     from kernelcast.triton_calls.session import estimate_call as estimate_call
     from kernelcast.triton_calls.tuning import TunedConfig as TunedConfig
+    from kernelcast.triton_calls.tuning import TuneOptions as TuneOptions
     from kernelcast.triton_calls.tuning import Tuning as Tuning
     from kernelcast.triton_calls.tuning import triton_perf_model as triton_perf_model
     from kernelcast.triton_calls.tuning import tune as tune
@@ -134,14 +139,18 @@ __all__ = [
     "Texture",
     "TritonKernel",
     "Trust",
+    "TuneOptions",
     "TunedConfig",
+    "TunedVariant",
     "Tuning",
+    "VariantOptions",
+    "VariantTuning",
     "WhatIf",
     "WorkType",
     "Workload",
     "__version__",
     "address_kernel",
-    "capture_calls",
+    "capture",
     "capture_program",
     "device",
     "devices",
@@ -165,6 +174,7 @@ __all__ = [
     "topdown",
     "triton_perf_model",
     "tune",
+    "tune_workload",
     "whatif",
 ]
 
@@ -175,8 +185,8 @@ _HOMES = {
     "ApplicationTopDown": "kernelcast.models.topdown",
     "CacheContents": "kernelcast.simcore.memory.cache_contents",
     "CallSession": "kernelcast.triton_calls.session",
-    "CaptureOptions": "kernelcast.capture.options",
-    "CaptureResult": "kernelcast.capture.result",
+    "CaptureOptions": "kernelcast.program_capture.options",
+    "CaptureResult": "kernelcast.program_capture.result",
     "CapturedCall": "kernelcast.triton_calls.session",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
@@ -190,7 +200,7 @@ _HOMES = {
     "KernelProfile": "kernelcast.simcore.profile.profile",
     "KernelTrace": "kernelcast.execution.kernel_trace",
     "KernelcastError": "kernelcast.errors",
-    "LaunchExtraction": "kernelcast.capture.extraction",
+    "LaunchExtraction": "kernelcast.program_capture.extraction",
     "Limits": "kernelcast.simcore.launch.launch",
     "LoadedModule": "kernelcast.execution.runnable",
     "LocalBytes": "kernelcast.simcore.launch.launch",
@@ -213,14 +223,18 @@ _HOMES = {
     "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "Trust": "kernelcast.trust",
+    "TuneOptions": "kernelcast.triton_calls.tuning",
     "TunedConfig": "kernelcast.triton_calls.tuning",
+    "TunedVariant": "kernelcast.ranking.variants",
     "Tuning": "kernelcast.triton_calls.tuning",
+    "VariantOptions": "kernelcast.ranking.variants",
+    "VariantTuning": "kernelcast.ranking.variants",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
     "address_kernel": "kernelcast.address.extraction",
-    "capture_calls": "kernelcast.triton_calls.session",
-    "capture_program": "kernelcast.capture.capturing",
+    "capture": "kernelcast.triton_calls.session",
+    "capture_program": "kernelcast.program_capture.capturing",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
@@ -238,11 +252,12 @@ _HOMES = {
     "opencl_program": "kernelcast.inputs.opencl_program",
     "rank": "kernelcast.ranking.launches",
     "reference_utilization": "kernelcast.api",
-    "replay_recording": "kernelcast.capture.replay",
+    "replay_recording": "kernelcast.program_capture.replay",
     "save_trace": "kernelcast.api",
     "topdown": "kernelcast.topdown_analysis.combined",
     "triton_perf_model": "kernelcast.triton_calls.tuning",
     "tune": "kernelcast.triton_calls.tuning",
+    "tune_workload": "kernelcast.ranking.variants",
     "whatif": "kernelcast.architectures",
 }
 

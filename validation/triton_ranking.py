@@ -1,4 +1,4 @@
-"""Ranks matrix products' configurations as `kc.tune` does, beside times measured on a GPU.
+"""Ranks all configurations of matrix products by `kc.tune`, beside times measured on a GPU.
 
     python validation/triton_ranking.py [--device h200] [--size 0]
 
@@ -55,7 +55,8 @@ def tuning(cases: list[TritonCase], device: str) -> kc.Tuning:
     def grid(constants: Any) -> tuple[int]:
         return (-(-m // constants["BLOCK_M"]) * -(-n // constants["BLOCK_N"]),)
 
-    return kc.tune(kernels.matmul, grid, args, configs=configs, device=device)
+    options = kc.TuneOptions(exhaustive=True, processes=1)
+    return kc.tune(kernels.matmul, grid, args, configs=configs, device=device, options=options)
 
 
 def main() -> None:

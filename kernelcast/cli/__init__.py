@@ -32,6 +32,7 @@ from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
+from kernelcast.cli.tune import tune
 from kernelcast.cli.validate.command import validate
 from kernelcast.cli.whatif import whatif
 from kernelcast.errors import KernelcastError
@@ -91,7 +92,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, layers),
+    *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
     *(compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)

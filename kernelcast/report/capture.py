@@ -14,7 +14,7 @@ from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
-    from kernelcast.capture.result import CaptureResult, KernelTotal, ProcessResult
+    from kernelcast.program_capture.result import CaptureResult, KernelTotal, ProcessResult
 
 __all__ = ["capture_record", "capture_report"]
 

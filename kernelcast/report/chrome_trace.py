@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from kernelcast.capture.timeline.span import SpanKind
+from kernelcast.program_capture.timeline.span import SpanKind
 from kernelcast.simcore.isa.ir.source_names import source_name
 
 if TYPE_CHECKING:
-    from kernelcast.capture.result import CaptureResult, ProcessResult
-    from kernelcast.capture.timeline.span import Span
+    from kernelcast.program_capture.result import CaptureResult, ProcessResult
+    from kernelcast.program_capture.timeline.span import Span
 
 __all__ = ["chrome_trace"]
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
@@ -15,6 +16,7 @@ from kernelcast.execution.code import machine_architecture
 from kernelcast.inputs.triton_kernel import TritonKernel
 from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
 from kernelcast.simcore.device.device import Device
+from kernelcast.triton_calls.descriptors import descriptor_arguments, is_descriptor
 
 __all__ = ["CompiledLaunch", "KernelcastDriver", "LaunchMaker"]
 
@@ -60,7 +62,8 @@ class CompiledLaunch:
     @cached_property
     def kernel(self) -> TritonKernel:
         """The kernel that runs."""
-        names = [name for name, _, _ in self.parameters(self.source.fn.arg_names)]
+        nothing = (None,) * len(self.source.signature)
+        names = [name for name, _, _ in self.parameters(nothing)]
         return TritonKernel.of(self.metadata, self._ptx, names)
 
     @property
@@ -73,8 +76,9 @@ class CompiledLaunch:
 
     def parameters(self, args: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:
         """Name, type and value of each argument of the PTX: no constants, tuples one by one."""
+        layouts = iter(getattr(self.metadata, "tensordesc_meta", None) or repeat(None))
         for (name, kind), value in zip(self.source.signature.items(), args, strict=True):
-            yield from _flattened(name, kind, value)
+            yield from _flattened(name, kind, value, layouts)
 
 
 def _compiled_ptx(name: str, key: str) -> str:
@@ -87,16 +91,16 @@ def _compiled_ptx(name: str, key: str) -> str:
     return Path(path).read_text(encoding="utf-8")
 
 
-def _flattened(name: str, kind: Any, value: Any) -> Iterator[tuple[str, str, Any]]:
+def _flattened(
+    name: str, kind: Any, value: Any, layouts: Iterator[Any]
+) -> Iterator[tuple[str, str, Any]]:
+    """Names, types and values of one argument; descriptors take their layouts in turn."""
     if isinstance(kind, tuple):
-        items = value if isinstance(value, tuple) else (name,) * len(kind)
+        items = value if isinstance(value, tuple) else (None,) * len(kind)
         for number, (part, item) in enumerate(zip(kind, items, strict=True)):
-            yield from _flattened(f"{name}[{number}]", part, item)
-    elif kind.startswith("tensordesc"):
-        raise InputError(
-            f"argument {name} is a tensor descriptor made on the host: make it in the kernel, "
-            "tl.make_tensor_descriptor"
-        )
+            yield from _flattened(f"{name}[{number}]", part, item, layouts)
+    elif is_descriptor(kind):
+        yield from descriptor_arguments(name, kind, value, next(layouts))
     elif kind != _CONSTANT:
         yield name, kind, value
 

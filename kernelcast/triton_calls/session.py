@@ -17,9 +17,13 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.triton_calls.counted import counted_profiles
+from kernelcast.triton_calls.descriptors import TENSOR_MAP, tensor_map
 from kernelcast.triton_calls.driver import CompiledLaunch, KernelcastDriver
 from kernelcast.triton_calls.tensors import HostTensors, as_tensor
 from kernelcast.units import format_seconds
@@ -28,7 +32,7 @@ __all__ = [
     "CallSession",
     "CapturedCall",
     "Devices",
-    "capture_calls",
+    "capture",
     "errors_of_triton",
     "estimate_call",
     "function_of",
@@ -75,7 +79,7 @@ class CapturedCall:
 
 
 class CallSession:
-    """The launches of a `with capture_calls(...)` block, in their order."""
+    """The launches of a `with capture(...)` block, in their order."""
 
     def __init__(self, devices: Sequence[Device], model: str | None = None) -> None:
         self.devices = tuple(devices)
@@ -87,7 +91,7 @@ class CallSession:
             (KernelcastDriver(group[0], self), group) for group in _by_architecture(devices)
         ]
         self._made = self.calls
-        self._keeps_tensors = False
+        self._keeps_tensors = self._predicts_quickly = False
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.calls))
@@ -113,7 +117,8 @@ class CallSession:
         found: list[list[CapturedCall]] = []
         compiled = None
         for driver, _ in reversed(self._groups):
-            with self._making(driver, keeps_tensors=driver is not self.driver) as made:
+            keeps_tensors = driver is not self.driver or not self.wants_results
+            with self._making(driver, keeps_tensors=keeps_tensors) as made:
                 compiled = kernel.run(*given, grid=grid, warmup=False, **named)
             found.append(made)
         self._made.extend(map(_joined, zip(*reversed(found), strict=True)))
@@ -124,20 +129,23 @@ class CallSession:
         active = _driver_of_triton().active
         group = next(group for driver, group in self._groups if driver is active)
         given = list(compiled.parameters([as_tensor(value) for value in args]))
-        pointers = [(name, value) for name, kind, value in given if kind.startswith("*")]
-        tensors = HostTensors(pointers, copies=self._keeps_tensors)
+        tensors = HostTensors(_tensors(given), copies=self._keeps_tensors)
         run = partial(
             compiled.kernel.run,
-            [tensors.pointer(v) if kind.startswith("*") else v for _, kind, v in given],
+            [_argument(kind, value, tensors) for _, kind, value in given],
             grid=grid,
             devices=group,
             memory=tensors.memory,
             results=self.wants_results,
         )
-        trace = run() if self.wants_results else _sampled(run)
-        profiles = {device.name: trace.profile(device) for device in group}
+        if self._predicts_quickly:
+            profiles = counted_profiles(run, group, tensors.byte_count)
+        else:
+            trace = run() if self.wants_results else _sampled(run)
+            profiles = {device.name: trace.profile(device) for device in group}
+        model = INTERVAL if self._predicts_quickly else self.model
         own = {
-            device.name: {} if self._wants_reasons else only_time(self.model, device)
+            device.name: {} if self._wants_reasons else only_time(model, device)
             for device in group
         }
         metadata = compiled.metadata
@@ -148,7 +156,7 @@ class CallSession:
                 constants=compiled.constants,
                 options={name: getattr(metadata, name) for name in _OPTIONS},
                 estimates={
-                    name: estimate(item, self.model, **own[name]) for name, item in profiles.items()
+                    name: estimate(item, model, **own[name]) for name, item in profiles.items()
                 },
                 profiles=profiles,
                 kernels=dict.fromkeys(profiles, compiled.kernel),
@@ -165,20 +173,19 @@ class CallSession:
         return sum(item.estimate.time_s for item in made) * _MS_PER_S
 
     @contextmanager
-    def predicting(self) -> Iterator[list[CapturedCall]]:
+    def predicting(self, *, quickly: bool = False) -> Iterator[list[CapturedCall]]:
         """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
-        They go to a list of their own; tensors may stay as they are.
+        They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
         """
-        wanted, self.wants_results = self.wants_results, False
-        reasons, self._wants_reasons = self._wants_reasons, False
-        groups, self._groups = self._groups, self._groups[:1]
+        before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
+        self.wants_results, self._groups = False, self._groups[:1]
+        self._predicts_quickly, self._wants_reasons = quickly, False
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
         finally:
-            self.wants_results, self._groups = wanted, groups
-            self._wants_reasons = reasons
+            self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons = before
 
     @contextmanager
     def _making(
@@ -198,7 +205,7 @@ class CallSession:
 
 
 @contextmanager
-def capture_calls(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
+def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
     """Launches of Triton kernels within the block run here, on NumPy arrays or CPU tensors.
 
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
@@ -233,13 +240,13 @@ def estimate_call(
     results: bool = True,
     **constants: Any,
 ) -> CapturedCall:
-    """One launch `kernel[grid](*args, **constants)`, as `capture_calls` makes it.
+    """One launch `kernel[grid](*args, **constants)`, as `capture` makes it.
 
-    Without `results` tensors may stay as they are, and a large launch is estimated from a part of
-    its programs. CompilationError when Triton refuses the function, LaunchError when the launch
+    Without `results` tensors stay as they are, and a large launch is estimated from a part of its
+    programs. CompilationError when Triton refuses the function, LaunchError when the launch
     does not fit the device.
     """
-    with capture_calls(device, model=model) as session:
+    with capture(device, model=model) as session:
         session.wants_results = results
         with errors_of_triton(kernel):
             session.run(kernel, grid, args, constants)
@@ -264,6 +271,26 @@ def function_of(kernel: Any) -> Any:
     while not hasattr(kernel, "raw_src"):
         kernel = kernel.fn
     return kernel
+
+
+def _tensors(given: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Names and values of the arguments that lie in memory."""
+    for name, kind, value in given:
+        if kind.startswith("*"):
+            yield name, value
+        elif kind == TENSOR_MAP:
+            yield name, value[0].base
+
+
+def _argument(kind: str, value: Any, tensors: HostTensors) -> Argument:
+    """What a kernel takes for an argument."""
+    if kind.startswith("*"):
+        return tensors.pointer(value)
+    if kind == TENSOR_MAP:
+        descriptor, layout = value
+        return tensor_map(descriptor, layout, int(tensors.pointer(descriptor.base)))
+    found: Argument = value
+    return found
 
 
 def _sampled(run: Callable[..., KernelTrace]) -> KernelTrace:

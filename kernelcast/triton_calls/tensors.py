@@ -123,6 +123,11 @@ class HostTensors:
             self._places.append(_Place(low, high, found))
             address = -(-(address + high - low + _GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
 
+    @property
+    def byte_count(self) -> int:
+        """The bytes of all storages."""
+        return sum(place.high - place.low for place in self._places)
+
     def pointer(self, tensor: Any) -> Allocation | int:
         """The address of a tensor's first element in the launch's memory."""
         address = tensor.data_ptr()
@@ -161,10 +166,10 @@ def _storage(name: str, tensor: Any) -> tuple[int, int, bool]:
     """First byte, end, and whether it is read-only, of the memory that a tensor is a view of."""
     if isinstance(tensor, ArrayTensor):
         return _owner(tensor.array)
-    if getattr(tensor, "is_cuda", False) or not hasattr(tensor, "untyped_storage"):
-        raise InputError(
-            f"argument {name} is {type(tensor).__name__}: give NumPy arrays or CPU tensors"
-        )
+    place = getattr(getattr(tensor, "device", None), "type", "")
+    if place != "cpu" or not hasattr(tensor, "untyped_storage"):
+        what = f"a tensor on {place}" if place else type(tensor).__name__
+        raise InputError(f"argument {name} is {what}: give NumPy arrays or CPU tensors")
     storage = tensor.untyped_storage()
     low = storage.data_ptr()
     return low, low + storage.nbytes(), False

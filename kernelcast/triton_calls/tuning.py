@@ -3,41 +3,64 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelcast.errors import CompilationError, InputError, LaunchError
+from kernelcast.errors import CompilationError, InputError, KernelcastError, LaunchError
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
-from kernelcast.triton_calls.session import (
-    CallSession,
-    capture_calls,
-    errors_of_triton,
-    function_of,
-)
+from kernelcast.triton_calls.session import capture, errors_of_triton, function_of
+from kernelcast.triton_calls.trial import Prediction, Trial
+from kernelcast.triton_calls.workers import Outcome, predictions
 from kernelcast.units import format_seconds
 
-__all__ = ["TunedConfig", "Tuning", "triton_perf_model", "tune"]
+__all__ = ["TuneOptions", "TunedConfig", "Tuning", "triton_perf_model", "tune"]
+
+
+_PATIENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TuneOptions:
+    """How configurations are tried.
+
+    All are put in order by a quick prediction from counts alone; `model`, by default the usual one,
+    estimates them in that order until `patience` in a row are no faster than the fastest.
+    `exhaustive`: it estimates all. `processes`: by default one for each core.
+    """
+
+    model: str | None = None
+    patience: int = _PATIENCE
+    exhaustive: bool = False
+    processes: int | None = None
 
 
 @dataclass(frozen=True)
 class TunedConfig:
-    """One `triton.Config` that can be launched, with what is predicted of it.
-
-    `registers` per thread, `shared_bytes` per thread block.
-    """
+    """One `triton.Config` that can be launched, with what is predicted of it."""
 
     config: Any
-    estimate: Estimate
-    occupancy: Occupancy
-    shared_bytes: int
+    prediction: Prediction
+
+    @property
+    def estimate(self) -> Estimate:
+        """Why it takes that long."""
+        return self.prediction.estimate
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How much of an SM it fills."""
+        return self.prediction.occupancy
 
     @property
     def time_s(self) -> float:
         """The predicted time of one launch."""
-        return self.estimate.time_s
+        return self.prediction.time_s
 
     @property
     def registers(self) -> int:
@@ -45,24 +68,33 @@ class TunedConfig:
         return self.occupancy.registers_per_thread
 
     def as_dict(self) -> dict[str, Any]:
-        """The configuration and its figures, for JSON."""
+        """The configuration and its figures, for JSON; shared memory is that of a thread block."""
         return {
-            "config": dict(self.config.all_kwargs()),
+            "configuration": dict(self.config.all_kwargs()),
             "time_s": self.time_s,
             "bottleneck": self.estimate.bottleneck,
             "registers": self.registers,
-            "shared_bytes": self.shared_bytes,
+            "shared_bytes": self.prediction.shared_bytes,
             "occupancy": self.occupancy.fraction,
         }
+
+    def __str__(self) -> str:
+        of_sm = f"{self.registers:4} registers {self.occupancy.fraction:5.0%} occupancy"
+        why = self.estimate.bottleneck
+        return f"{format_seconds(self.time_s):>10} {of_sm}  {self.config}  {why}"
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Configurations of a kernel on a device, fastest first, and why others cannot be launched."""
+    """Configurations of a kernel on a device, fastest first, and why others cannot be launched.
+
+    `passed_over`: those that the model did not estimate, with their quick predictions.
+    """
 
     kernel: str
     device: str
     rows: tuple[TunedConfig, ...]
+    passed_over: tuple[TunedConfig, ...] = ()
     refused: tuple[tuple[Any, str], ...] = ()
 
     @property
@@ -77,19 +109,18 @@ class Tuning:
         return {
             "kernel": self.kernel,
             "device": self.device,
-            "configs": [row.as_dict() for row in self.rows],
+            "rows": [{"rank": rank, **row.as_dict()} for rank, row in enumerate(self.rows, 1)],
+            "passed_over": [row.as_dict() for row in self.passed_over],
             "refused": [
-                {"config": dict(config.all_kwargs()), "reason": reason}
+                {"configuration": dict(config.all_kwargs()), "reason": reason}
                 for config, reason in self.refused
             ],
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel} on {self.device}"]
-        for row in self.rows:
-            of_sm = f"{row.registers:4} registers {row.occupancy.fraction:5.0%} occupancy"
-            why = row.estimate.bottleneck
-            lines.append(f"{format_seconds(row.time_s):>10} {of_sm}  {row.config}  {why}")
+        lines = [f"{self.kernel} on {self.device}", *map(str, self.rows)]
+        if self.passed_over:
+            lines += ["not estimated; times as if nothing overlapped:", *map(str, self.passed_over)]
         lines += [f"   refused {config}  {reason}" for config, reason in self.refused]
         return "\n".join(lines)
 
@@ -101,34 +132,85 @@ def tune(
     *,
     device: Device | str,
     configs: Sequence[Any] | None = None,
-    model: str | None = None,
+    options: TuneOptions | None = None,
     **constants: Any,
 ) -> Tuning:
     """Ranks `triton.Config`s of `kernel[grid](*args, **constants)` by predicted time on a device.
 
     `configs` are by default those of the kernel's `triton.autotune`. Each is compiled; what cannot
     be launched, for its shared memory or registers, is left out with the reason. Launches whose
-    paths do not depend on data are estimated from a part of their programs; tensors may stay as
-    they are. CompilationError when Triton refuses the function with every configuration.
+    paths do not depend on data are estimated from a part of their programs; tensors stay as they
+    are. CompilationError when Triton refuses the function with every configuration.
     """
-    function, chosen = _candidates(kernel, configs)
-    rows: list[TunedConfig] = []
-    refused: list[tuple[Any, str]] = []
-    first: CompilationError | None = None
-    with capture_calls(device, model=model) as session:
-        for config in chosen:
-            try:
-                rows.append(_tried(session, function, grid, args, config, constants))
-            except LaunchError as error:
-                refused.append((config, str(error)))
-            except CompilationError as error:
-                first = first or error
-                refused.append((config, str(error)))
-        if first is not None and not rows:
-            raise first
-        rows.sort(key=lambda row: row.time_s)
-        name = function_of(function).__name__
-        return Tuning(name, session.devices[0].name, tuple(rows), tuple(refused))
+    chosen = options or TuneOptions()
+    function, candidates = _candidates(kernel, configs)
+    target = load_device(device) if isinstance(device, str) else device
+    trial = Trial(function, tuple(args), constants, target, chosen.model)
+    return _Search(trial, grid, candidates, chosen).tuning()
+
+
+class _Search:
+    """Configurations, by their numbers, on their way from a quick prediction to an estimate."""
+
+    def __init__(
+        self, trial: Trial, grid: Any, configs: Sequence[Any], options: TuneOptions
+    ) -> None:
+        self._trial = trial
+        self._configs = configs
+        self._programs = [trial.grid_of(grid, config) for config in configs]
+        self._options = options
+        self._quick: dict[int, Prediction] = {}
+        self._found: dict[int, Prediction] = {}
+        self._errors: dict[int, KernelcastError] = {}
+
+    def tuning(self) -> Tuning:
+        """The ranking; CompilationError when nothing could be compiled."""
+        everything = range(len(self._configs))
+        if not self._options.exhaustive and len(everything) > self._options.patience:
+            self._predict_quickly(everything)
+        # First come those that cannot be predicted quickly, or not be launched.
+        order = sorted(everything, key=lambda n: self._quick[n].time_s if n in self._quick else 0.0)
+        self._estimate(order)
+        if not self._found:
+            for error in self._errors.values():
+                if isinstance(error, CompilationError):
+                    raise error
+        left = [n for n in order if n not in self._found and n not in self._errors]
+        return Tuning(
+            kernel=self._trial.name,
+            device=self._trial.device.name,
+            rows=self._rows(self._found, sorted(self._found, key=lambda n: self._found[n].time_s)),
+            passed_over=self._rows(self._quick, left),
+            refused=tuple((self._configs[n], str(error)) for n, error in self._errors.items()),
+        )
+
+    def _predict_quickly(self, numbers: Sequence[int]) -> None:
+        for number, outcome in self._outcomes(numbers, quickly=True):
+            if isinstance(outcome, Prediction):
+                self._quick[number] = outcome
+
+    def _estimate(self, order: Sequence[int]) -> None:
+        """Estimates in that order until patience has run out."""
+        fastest_s, in_vain = math.inf, 0
+        for number, outcome in self._outcomes(order, quickly=False):
+            if not isinstance(outcome, Prediction):
+                self._errors[number] = outcome
+                continue
+            self._found[number] = outcome
+            in_vain = in_vain + 1 if outcome.time_s >= fastest_s else 0
+            fastest_s = min(fastest_s, outcome.time_s)
+            if number in self._quick and in_vain >= self._options.patience:
+                return
+
+    def _outcomes(self, numbers: Sequence[int], *, quickly: bool) -> Iterator[tuple[int, Outcome]]:
+        tasks = [(self._programs[n], self._configs[n], quickly) for n in numbers]
+        processes = self._options.processes or os.cpu_count() or 1
+        return zip(numbers, predictions(self._trial, tasks, processes), strict=False)
+
+    def _rows(
+        self, predicted: Mapping[int, Prediction], numbers: Sequence[int]
+    ) -> tuple[TunedConfig, ...]:
+        return tuple(TunedConfig(self._configs[n], predicted[n]) for n in numbers)
 
 
 def triton_perf_model(device: Device | str, *, model: str | None = None) -> Callable[..., float]:
@@ -141,7 +223,7 @@ def triton_perf_model(device: Device | str, *, model: str | None = None) -> Call
     def seconds(grid: Any, warmup: bool = False, **given: Any) -> float:
         del warmup
         function = function_of(_autotuner_of(seconds))
-        with capture_calls(device, model=model) as session:
+        with capture(device, model=model) as session:
             try:
                 with errors_of_triton(function), session.predicting() as calls:
                     session.run(function, grid, (), given)
@@ -159,27 +241,6 @@ def _candidates(kernel: Any, configs: Sequence[Any] | None) -> tuple[Any, Sequen
     if not chosen:
         raise InputError("give configs, or a kernel under triton.autotune")
     return kernel.fn if is_autotuned else kernel, chosen
-
-
-def _tried(
-    session: CallSession,
-    function: Any,
-    grid: Any,
-    args: Sequence[Any],
-    config: Any,
-    constants: Mapping[str, Any],
-) -> TunedConfig:
-    """What is predicted with one configuration; LaunchError when it does not fit the device."""
-    keywords = {**constants, **config.all_kwargs()}
-    if config.pre_hook is not None:
-        config.pre_hook({**dict(zip(function.arg_names, args, strict=False)), **keywords})
-    with errors_of_triton(function), session.predicting() as calls:
-        session.run(function, grid, args, keywords)
-    call = calls[-1]
-    profile = call.profiles[session.devices[0].name]
-    kernel = call.kernels[session.devices[0].name]
-    assert profile.occupancy is not None, "an executed launch has one"
-    return TunedConfig(config, call.estimate, profile.occupancy, kernel.shared_bytes)
 
 
 def _autotuner_of(model: Callable[..., float]) -> Any:

@@ -16,7 +16,7 @@ __all__ = ["HIP_HEADERS", "build"]
 
 _FLAGS_VARIABLE = "NVCC_APPEND_FLAGS"
 _SHARED_RUNTIME = "-cudart shared"
-HIP_HEADERS = Path(__file__).parents[2] / "capture" / "hip" / "include"
+HIP_HEADERS = Path(__file__).parents[2] / "program_capture" / "hip" / "include"
 """Headers that give the CUDA runtime HIP's names."""
 
 

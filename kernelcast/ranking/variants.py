@@ -1,0 +1,219 @@
+"""Ranks variants of a workload by predicted time: other defines, sizes and thread blocks.
+
+`kc.tune_workload("gemm.toml", "a100-40gb", {"TILE": ["16", "32"], "block": ["16x16", "32x8"]})`.
+Each variant is compiled and executed by itself; nothing is sent to a GPU.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+from kernelcast.api import estimate
+from kernelcast.defaults import default_model
+from kernelcast.errors import InputError, KernelcastError
+from kernelcast.execution.run_options import RunOptions
+from kernelcast.execution.sampling import Sampling
+from kernelcast.models import needs_paths
+from kernelcast.models.estimate import Estimate
+from kernelcast.ranking.execution import with_thread_block
+from kernelcast.ranking.variations import Shape
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.workload.file import load_workload
+from kernelcast.workload.workload import Workload
+
+__all__ = [
+    "TunedVariant",
+    "VariantOptions",
+    "VariantTuning",
+    "split_variants",
+    "tune_workload",
+    "with_values",
+]
+
+_BLOCK = "block"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"\d+")
+_SHAPE = re.compile(r"\d+(x\d+){0,2}")
+_WITH_DEFINES = (".cu", ".cl", ".hip")
+
+Values = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantOptions:
+    """How variants are predicted; `model` and `size` None: the usual ones.
+
+    `run`: how each is executed; `processes`: by default all in this one.
+    """
+
+    model: str | None = None
+    size: str | None = None
+    run: RunOptions = field(default_factory=partial(RunOptions, sampling=Sampling.AUTO))
+    processes: int = 1
+
+
+@dataclass(frozen=True)
+class TunedVariant:
+    """A variant that fits the device; `registers` per thread."""
+
+    configuration: Values
+    estimate: Estimate
+    registers: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The variant and its figures, for JSON."""
+        return {
+            "configuration": dict(self.configuration),
+            "time_s": self.estimate.time_s,
+            "bottleneck": self.estimate.bottleneck,
+            "registers": self.registers,
+        }
+
+
+@dataclass(frozen=True)
+class VariantTuning:
+    """Variants of a workload on a device, fastest first, and why others cannot be launched."""
+
+    workload: str
+    device: str
+    rows: tuple[TunedVariant, ...]
+    refused: tuple[tuple[Values, str], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The table for JSON."""
+        return {
+            "workload": self.workload,
+            "device": self.device,
+            "rows": [{"rank": rank, **row.as_dict()} for rank, row in enumerate(self.rows, 1)],
+            "refused": [
+                {"configuration": dict(values), "reason": reason} for values, reason in self.refused
+            ],
+        }
+
+
+def split_variants(given: Iterable[str]) -> dict[str, list[str]]:
+    """Values by name of texts such as `TILE=16,32,block=16x16,32x8`.
+
+    InputError for what is no NAME=VALUE.
+    """
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name = ""
+        for piece in text.split(","):
+            before, equals, value = (part.strip() for part in piece.rpartition("="))
+            name = before if equals else name
+            if not _NAME.fullmatch(name) or not value:
+                raise InputError(f"--vary takes NAME=V1,V2,..., got {text!r}")
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def with_values(workload: Workload, values: Values, size: str | None = None) -> Workload:
+    """The workload with other values: `block` is its thread block, all else a preprocessor define.
+
+    A whole number takes the place of the size of that name as well, so that expressions for grid
+    and arguments follow. InputError for a name that nothing depends on.
+    """
+    found = workload
+    takes_defines = workload.kernel.source.suffix in _WITH_DEFINES
+    for name, value in values.items():
+        if name == _BLOCK:
+            continue
+        if not takes_defines and name not in workload.size(size):
+            raise InputError(f"{workload.path}: nothing depends on {name!r}")
+        if takes_defines:
+            found = _with_define(found, name, value)
+        if _NUMBER.fullmatch(value):
+            sizes = found.sizes or {"default": {}}
+            named = {key: {**given, name: int(value)} for key, given in sizes.items()}
+            found = replace(found, sizes=named)
+    if _BLOCK in values:
+        found = with_thread_block(found, _shape(values[_BLOCK]), size)
+    return found
+
+
+def tune_workload(
+    workload: Workload | str | os.PathLike[str],
+    device: Device | str,
+    vary: Mapping[str, Sequence[str]],
+    options: VariantOptions | None = None,
+) -> VariantTuning:
+    """All combinations of the values of `vary`, fastest first.
+
+    KernelcastError when the workload cannot be read, or no variant can be compiled.
+    """
+    chosen = options or VariantOptions()
+    read = workload if isinstance(workload, Workload) else load_workload(workload)
+    target = load_device(device) if isinstance(device, str) else device
+    variants = [
+        dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())
+    ]
+    rows: list[TunedVariant] = []
+    refused: list[tuple[Values, str]] = []
+    outcome = partial(_outcome, read, target, chosen)
+    for values, found in zip(variants, _mapped(outcome, variants, chosen.processes), strict=True):
+        if isinstance(found, TunedVariant):
+            rows.append(found)
+        else:
+            refused.append((values, str(found)))
+    rows.sort(key=lambda row: row.estimate.time_s)
+    return VariantTuning(str(read.path), target.name, tuple(rows), tuple(refused))
+
+
+def _shape(text: str) -> Shape:
+    if not _SHAPE.fullmatch(text):
+        raise InputError(f"block={text!r}: shapes are such as 256 and 16x16")
+    x, y, z, *_ = (*map(int, text.split("x")), 1, 1)
+    return x, y, z
+
+
+def _with_define(workload: Workload, name: str, value: str) -> Workload:
+    """The workload compiled with that define and no other one of the name."""
+    compilation = workload.kernel.compilation
+    kept = tuple(
+        option
+        for option in compilation.options
+        if option != f"-D{name}" and not option.startswith(f"-D{name}=")
+    )
+    changed = replace(compilation, options=(*kept, f"-D{name}={value}"))
+    return replace(workload, kernel=replace(workload.kernel, compilation=changed))
+
+
+def _mapped(
+    outcome: partial[TunedVariant | KernelcastError], variants: Sequence[Values], processes: int
+) -> Iterator[TunedVariant | KernelcastError]:
+    if processes < 2 or len(variants) < 2:
+        yield from map(outcome, variants)
+        return
+    # "spawn": forked threads of numba and of the engines would hang
+    with ProcessPoolExecutor(min(processes, len(variants)), get_context("spawn")) as pool:
+        yield from pool.map(outcome, variants)
+
+
+def _outcome(
+    workload: Workload, device: Device, options: VariantOptions, values: Values
+) -> TunedVariant | KernelcastError:
+    """What is predicted of a variant, or why it cannot be launched."""
+    size, run = options.size, options.run
+    model = options.model or default_model(device)
+    try:
+        variant = with_values(workload, values, size)
+        reason = variant.refusal(device, size, run.registers)
+        if reason:
+            return InputError(reason)
+        chosen = replace(run, devices=[device], record_paths=needs_paths(model))
+        profile = variant.run(size, options=chosen).profile(device)
+        found = estimate(profile, model)
+    except KernelcastError as error:
+        return error
+    registers = None if profile.occupancy is None else profile.occupancy.registers_per_thread
+    return TunedVariant(dict(values), found, registers)
