@@ -313,13 +313,14 @@ class LoadedModule(Mapping[str, RunnableKernel]):
     """The kernels of a source file by name.
 
     A kernel is called by its symbol, or by its C++ name where only one has it. `names` are further
-    names of symbols, such as `scale<float>`.
+    names of symbols, such as `scale<float>`. `note` tells what of the file was left out.
     """
 
     module: Module
     names: Mapping[str, str] = field(default_factory=dict)
     native: NativeSource | None = None
     """Where machine code of its kernels comes from; None where there is none."""
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<module {self.module.path}: {', '.join(self) or 'no kernels'}>"

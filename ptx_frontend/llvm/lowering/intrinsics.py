@@ -10,6 +10,7 @@ from kernelcast.ptx_frontend.llvm.lowering.bit_intrinsics import BITS
 from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
 from kernelcast.ptx_frontend.llvm.lowering.code import Code
 from kernelcast.ptx_frontend.llvm.lowering.memory_intrinsics import copy_memory, set_memory
+from kernelcast.ptx_frontend.llvm.text.names import intrinsic_root
 from kernelcast.ptx_frontend.llvm.text.types import PointerType, ScalarIrType, VectorType
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
@@ -69,7 +70,7 @@ def lower_intrinsic(site: CallSite) -> Value | None:
         site.code.trap("the kernel executed llvm.trap")
         site.code.place(following)
         return None
-    root = _root(name)
+    root = intrinsic_root(name)
     if root in _FIRST_ARGUMENT:
         return site.arguments[0]
     if (aggregate := lower_aggregate(site, root)) is not None:
@@ -78,14 +79,6 @@ def lower_intrinsic(site: CallSite) -> Value | None:
     if lower is None or site.result is None:
         raise site.unsupported(f"function {site.name} is not supported")
     return _by_elements(site, lower)
-
-
-def _root(name: str) -> str:
-    """The name without the types at its end: `fma` of `fma.v4f32`."""
-    parts = name.split(".")
-    while len(parts) > 1 and parts[-1][:1] in "vifp" and parts[-1].lstrip("vifp")[:1].isdigit():
-        parts.pop()
-    return ".".join(parts)
 
 
 def _by_elements(site: CallSite, lower: _Part) -> Value:
