@@ -30,12 +30,14 @@ __all__ = [
     "machine_architecture",
     "machine_code_name",
     "planned",
+    "source_form",
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
+_NO_CODE = "the source was executed, no machine code"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
 
@@ -82,6 +84,47 @@ class NativeSource(ABC):
         InputError when the tools are missing, CompilationError when the assembler refuses the
         source, UnsupportedInstruction when the machine code cannot be executed.
         """
+
+    def registers(self, _name: str, _architecture: str) -> int | None:
+        """The registers per thread that a compiler takes for an architecture, `gfx90a`.
+
+        None where that is not known; CompilationError when it refuses the source.
+        """
+        return None
+
+
+@once_per_kernel
+def _compiled_variants(_kernel: Kernel) -> dict[tuple[tuple[str, int], ...], Kernel]:
+    """Kernels that differ from one in what is known of their registers."""
+    return {}
+
+
+def source_form(kernel: Kernel, native: NativeSource | None, plan: CodePlan, code: Code) -> Kernel:
+    """The kernel as it is executed where no machine code is.
+
+    It knows the registers of its code for the devices of the `plan` that execute it; why a device's
+    are not known is added to the notes.
+    """
+    if kernel.machine is None and code is Code.AS_WRITTEN:
+        return as_written(kernel)
+    if native is None or kernel.machine is not None:
+        return kernel
+    counts: dict[str, int] = {}
+    for device in plan.source:
+        architecture = device.architecture.compute_capability
+        if architecture in counts:
+            continue
+        try:
+            count = native.registers(kernel.name, architecture)
+        except _NO_MACHINE_CODE as error:
+            plan.notes[device.name] = f"registers are estimated: {_first_line(error)}"
+            continue
+        if count is not None:
+            counts[architecture] = count
+    known = tuple(sorted(counts.items()))
+    if not known:
+        return kernel
+    return _compiled_variants(kernel).setdefault(known, replace(kernel, compiled_registers=known))
 
 
 def machine_architecture(device: Device) -> int | None:
@@ -130,7 +173,8 @@ def planned(
     plan = CodePlan()
     is_machine_code = kernel.machine is not None and native is None
     if code is Code.AUTO and any(symbol.holds_functions for symbol in kernel.symbols.values()):
-        plan.notes = dict.fromkeys((device.name for device in devices), _HOLDS_FUNCTIONS)
+        note = f"{_NO_CODE}: {_HOLDS_FUNCTIONS}"
+        plan.notes = dict.fromkeys((device.name for device in devices), note)
         code = Code.SOURCE
     if code in (Code.SOURCE, Code.AS_WRITTEN) or is_machine_code:
         plan.source = list(devices)
@@ -161,4 +205,8 @@ def _fall_back(
         raise error
     plan.source.extend(devices)
     for device in devices:
-        plan.notes[device.name] = error.message.splitlines()[0]
+        plan.notes[device.name] = f"{_NO_CODE}: {_first_line(error)}"
+
+
+def _first_line(error: KernelcastError) -> str:
+    return error.message.splitlines()[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
-from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
+from kernelcast.execution.code import Code, CodePlan, NativeSource, planned, source_form
 from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import may_be_sampled
@@ -166,12 +166,12 @@ class RunnableKernel:
     def _planned(self, launch: Launch, plan: CodePlan, options: RunOptions) -> KernelTrace:
         """One execution for each code of the plan, all from the same buffers."""
         parts = [(RunnableKernel(kernel), launch, group) for kernel, group in plan.machine]
-        is_plain = options.chosen_code is Code.AS_WRITTEN and self.kernel.machine is None
         if plan.source or not parts:
             registers = launch.registers
             if self.kernel.machine is None:
                 registers = registers or options.source_registers
-            mine = replace(self, kernel=as_written(self.kernel)) if is_plain else self
+            form = source_form(self.kernel, self.native, plan, options.chosen_code)
+            mine = replace(self, kernel=form)
             parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)

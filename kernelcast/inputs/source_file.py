@@ -15,6 +15,8 @@ from typing import TypeAlias
 from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.input_files import open_input, read_input
+from kernelcast.inputs.amd.code_objects import amd_contents
+from kernelcast.inputs.amd.generated_code import GeneratedCode
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
@@ -28,6 +30,7 @@ from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.ptx_frontend import read_module, read_ptx
+from kernelcast.ptx_frontend.amdgcn.code_object import is_amd_elf, is_bundle
 from kernelcast.ptx_frontend.sass.container.cubin import is_cubin, read_cubin
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.isa.ir.kernel import Module
@@ -69,7 +72,8 @@ def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
             "templates that nothing in it makes are named as `names`"
         )
     note = _NO_HOST_CODE if has_host_code(source.text) else ""
-    return LoadedModule(module, made.names, note=note)
+    code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file))
+    return LoadedModule(module, made.names, code, note)
 
 
 def _cpp(file: Path, options: CompilerOptions) -> LoadedModule:
@@ -89,6 +93,8 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
 def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) -> LoadedModule:
     """Executables and fat binaries, LLVM IR and SPIR-V by their first bytes, else PTX."""
     content = _beginning(file)
+    if is_amd_elf(content) or is_bundle(content):
+        raise InputError(f"{file}: {amd_contents(read_input(file))}")
     is_machine_code = is_elf(content) or is_fat_binary(content)
     if options.options or options.include or (options.names and not is_machine_code):
         raise InputError(f"{file}: compiler options and names are for CUDA C++, HIP and OpenCL C")
@@ -151,7 +157,7 @@ _NO_HOST_CODE = (
 )
 _VERSION = re.compile(rb"^[ \t]*\.(version|target|address_size)\b", re.MULTILINE)
 """One of the directives that PTX begins with."""
-_HEAD_BYTES = 20
+_HEAD_BYTES = 24
 """The beginning of an ELF file that says which machine it is for."""
 COMPILED_SUFFIXES = tuple(
     suffix for suffix in READERS if READERS[suffix] in (_cuda, _hip, _cpp, _opencl)
@@ -164,6 +170,8 @@ def has_units(file: Path) -> bool:
     if file.suffix in READERS:
         return False
     content = _beginning(file)
+    if is_amd_elf(content):
+        return False
     return is_fat_binary(content) or (is_elf(content) and not is_cubin(content))
 
 

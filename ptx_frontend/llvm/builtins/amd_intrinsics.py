@@ -11,8 +11,9 @@ from kernelcast.ptx_frontend.llvm.builtins.amd_lanes import AMD_LANES
 from kernelcast.ptx_frontend.llvm.builtins.amd_matrix import AMD_MATRIX
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import special
-from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
-from kernelcast.simcore.isa.ir.kernel import Immediate, Special
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.text.types import parts_of
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Special
 
 __all__ = ["AMD_INTRINSICS", "AMD_PREFIX"]
 
@@ -60,6 +61,35 @@ def _approximated(mnemonic: str, *, is_float_only: bool = False) -> Handler:
     return lower
 
 
+def _of_turns(mnemonic: str) -> Handler:
+    """The sine or cosine of an angle in turns, of single precision."""
+
+    def lower(call: BuiltinCall) -> Value:
+        if call.result_element.bits != 32:
+            raise call.refused(f"of {call.result_element}")
+        double = call.compute("add.f32", 32, *(2 * (call.site.arguments[0].parts[0],)))
+        return call.value(call.compute(f"opencl.{mnemonic}.f32", 32, double))
+
+    return lower
+
+
+def _exponent(call: BuiltinCall) -> Value:
+    """`frexp.exp`: the exponent of the fraction between 0.5 and 1; 0 for 0, infinity and NaN."""
+    argument = call.site.arguments[0]
+    bits = register_bits(parts_of(argument.type)[0])
+    return call.value(_split(call, argument.parts[0], bits)[1])
+
+
+def _fraction(call: BuiltinCall) -> Value:
+    return call.value(_split(call, call.site.arguments[0].parts[0], call.result_element.bits)[0])
+
+
+def _split(call: BuiltinCall, number: Operand, bits: int) -> tuple[Operand, Operand]:
+    results = call.code.register(bits), call.code.register(32)
+    call.code.assign_all(f"opencl.frexp.f{bits}", results, number)
+    return results
+
+
 def _median(call: BuiltinCall) -> Value:
     """The middle one of three numbers."""
     x, y, z = (argument.parts[0] for argument in call.site.arguments)
@@ -100,6 +130,10 @@ AMD_INTRINSICS: Mapping[str, Handler] = {
     "wavefrontsize": _special(Special.WARP_WIDTH),
     "s.barrier": _barrier,
     "fmed3": _median,
+    "frexp.exp": _exponent,
+    "frexp.mant": _fraction,
+    "sin": _of_turns("sinpi"),
+    "cos": _of_turns("cospi"),
     "mul.u24": _product_of_24_bits,
     "mul": _product_of_24_bits,  # mul.i24, whose end is the name of a type
     "ubfe": _field("u"),

@@ -156,7 +156,32 @@ def _absolute(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) ->
     return masked(code, made, type_)
 
 
+def _library(name: str, of_float: str = "") -> _Part:
+    """A function of the table of OpenCL's mathematics, or of `float` its own instruction."""
+
+    def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Operand:
+        if type_.bits == 16:
+            wide = [code.compute("cvt.f32.f16", 32, operand) for operand in operands]
+            found = code.compute(of_float or f"opencl.{name}.f32", 32, *wide)
+            return code.compute("cvt.rn.f16.f32", 16, found)
+        own = of_float if type_.bits == 32 else ""
+        return code.compute(own or f"opencl.{name}.f{type_.bits}", type_.bits, *operands)
+
+    return lower
+
+
+_MATHEMATICS = {
+    "cos": "cos.approx.f32",
+    "exp2": "ex2.approx.f32",
+    "log2": "lg2.approx.f32",
+    "sin": "sin.approx.f32",
+    **dict.fromkeys(("exp", "exp10", "ldexp", "log", "log10", "pow", "round", "tan"), ""),
+}
+"""Functions, and for `float` an instruction of its own, which is rounded correctly."""
+
+
 _PARTS: dict[str, _Part] = {
+    **{name: _library(name, own) for name, own in _MATHEMATICS.items()},
     **{name: _float_binary(mnemonic) for name, mnemonic in _FLOAT_BINARY.items()},
     **{name: _integer_binary(*how) for name, how in _INTEGER_BINARY.items()},
     **{name: _rounding(modifier) for name, modifier in _ROUNDINGS.items()},
