@@ -72,7 +72,7 @@ def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
             "templates that nothing in it makes are named as `names`"
         )
     note = _NO_HOST_CODE if has_host_code(source.text) else ""
-    code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file))
+    code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file), module)
     return LoadedModule(module, made.names, code, note)
 
 

@@ -16,13 +16,15 @@ from kernelcast.execution.code import NativeSource
 from kernelcast.inputs.amd.retarget import retargeted
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata, read_code_object
+from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
+from kernelcast.ptx_frontend.amdgcn.text import read_kernel
 from kernelcast.simcore.host.amd_code import (
     AMD_ARCHITECTURES,
     AmdCode,
     generate_amd_code,
     llvm_version,
 )
-from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
 __all__ = ["GeneratedCode", "library_modules"]
 
@@ -37,12 +39,18 @@ def library_modules() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GeneratedCode(NativeSource):
-    """The code of the kernels of `ir`, a module for AMD's target; `path` stands in messages."""
+    """The code of the kernels of `ir`, a module for AMD's target; `path` stands in messages.
 
+    `module`: what the same module is in the intermediate representation.
+    """
+
+    makes_amd_code = True
     ir: str
     path: str
+    module: Module
     made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
     """What was generated so far, by kernel and architecture."""
+    lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
 
     def code(self, kernel: str, architecture: str) -> AmdCode:
         """The machine code of a kernel, from the cache when nothing has changed.
@@ -62,6 +70,20 @@ class GeneratedCode(NativeSource):
     def kernel(self, name: str, _architecture: int) -> Kernel:
         """Refuses NVIDIA's architectures: the code is for AMD's."""
         raise InputError(f"{self.path}: {name} has no form that an assembler takes")
+
+    def amd_kernel(self, name: str, architecture: str) -> Kernel:
+        """The kernel as machine code of one of AMD's architectures.
+
+        UnsupportedInstruction where some of it is not executed.
+        """
+        known = self.lowered.get((name, architecture))
+        if known is None:
+            text = self.code(name, architecture).assembly
+            code = read_kernel(text, name, f"{self.path} [{architecture} code]")
+            resources = self.resources(name, architecture)
+            known = lowered_kernel(code, self.module.kernels[name], resources, architecture)
+            self.lowered[name, architecture] = known
+        return known
 
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""
