@@ -44,8 +44,8 @@ class KernelTrace(InNotebooks):
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
     `caches`: what each launch finds there. `others`: the same launch as the machine code of other
-    architectures. `notes`: why a device has no machine code, by its name. `has_source`: the kernel
-    has a source form, too. `kept`: what the store has of the launch; None where nothing is kept.
+    architectures. `notes`: what is to be said of a device's code, by its name. `has_source`: the
+    kernel has a source form, too. `kept`: what the store has of it; None where nothing is kept.
     """
 
     traces: tuple[Trace, ...]
@@ -175,7 +175,7 @@ class KernelTrace(InNotebooks):
         """What is assumed because the device does not run the code that was executed."""
         note = self.notes.get(target.name)
         if note is not None:
-            yield f"the source was executed, no machine code: {note}"
+            yield note
         elif trace.is_machine_code and trace.code != machine_code_name(target):
             yield f"machine code of {trace.code} stands for that of {target.name}"
 

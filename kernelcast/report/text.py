@@ -159,7 +159,7 @@ def mix_table(mix: InstructionMix, detail: int) -> RenderableType:
     counts = (f"{count:,.0f} {name}" for name, count in mix.tensor_operations.items())
     below = [Text(f"tensor operations: {', '.join(counts)}")] if mix.tensor_operations else []
     if mix.note:
-        below.append(Text(f"the source was executed, no machine code: {mix.note}"))
+        below.append(Text(mix.note))
     return Group(table, *below) if below else table
 
 
