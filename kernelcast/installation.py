@@ -44,7 +44,9 @@ def components() -> Iterator[Component]:
     yield _simulators()
     yield _checked("CUDA C++", "kernels in .cu files", "pip install 'kernelcast[cuda]'", _nvrtc)
     yield from _assemblers()
-    yield _checked("OpenCL C", "kernels in .cl files", "apt install clang", _clang)
+    for language, suffix in (("OpenCL C", ".cl"), ("HIP", ".hip")):
+        adds = f"kernels in {suffix} files"
+        yield _checked(language, adds, "apt install clang", partial(_clang, language))
     yield _c_compiler()
     for package, adds, how in _PACKAGES:
         yield _checked(package, adds, how, partial(metadata.version, package))
@@ -89,10 +91,10 @@ def _assemblers() -> Iterator[Component]:
         yield Component(tool.name, found, adds, tool.how)
 
 
-def _clang() -> str:
-    from kernelcast.inputs.clang import find_clang
+def _clang(language: str) -> str:
+    from kernelcast.inputs.clang import find_clang, find_newest_clang
 
-    clang = find_clang()
+    clang = find_newest_clang(language) if language == "HIP" else find_clang(language)
     return f"clang {clang.version} {clang.program}"
 
 

@@ -145,8 +145,7 @@ class CallSession:
             profiles = {device.name: trace.profile(device) for device in group}
         model = INTERVAL if self._predicts_quickly else self.model
         own = {
-            device.name: {} if self._wants_reasons else only_time(model, device)
-            for device in group
+            device.name: {} if self._wants_reasons else only_time(model, device) for device in group
         }
         metadata = compiled.metadata
         self._made.append(
