@@ -49,12 +49,12 @@ class TunedConfig:
 
     @property
     def estimate(self) -> Estimate:
-        """Why it takes that long."""
+        """What `interval` says of one launch."""
         return self.prediction.estimate
 
     @property
     def occupancy(self) -> Occupancy:
-        """How much of an SM it fills."""
+        """The share of an SM that one launch fills."""
         return self.prediction.occupancy
 
     @property
