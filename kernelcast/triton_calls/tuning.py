@@ -49,7 +49,7 @@ class TunedConfig:
 
     @property
     def estimate(self) -> Estimate:
-        """Why it takes that long."""
+        """The predicted time, term by term."""
         return self.prediction.estimate
 
     @property
