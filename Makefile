@@ -16,7 +16,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # A process for each core, each with files of tests of its own: files share what they execute.
 ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
 
-.PHONY: help run test test-all explore validate validate-small check bench fuzz format clean
+.PHONY: help run test test-all explore validate validate-small check budgets check-budgets bench fuzz \
+	format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo 'make test-all  all tests on all of their cases, and every validation at the small sizes'
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types, import directions, sizes and docstrings'
+	@echo 'make budgets  estimate the examples whose times check-budgets, and a test, watches'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
 	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR, 10,000 damaged cubins: each'
 	@echo '             is read or refused;'
@@ -73,6 +75,19 @@ check: $(VENV)/installed-check
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py tests/test_parameters.py tests/test_docstrings.py \
 		tests/test_packaging.py
+
+# Three examples whose predicted times a change must not make longer unnoticed; budgets.json is a
+# record a line.
+BUDGETS := sor/sor sgemm/sgemm32 reduction/reduction
+estimate_budgets = for file in $(BUDGETS); do $(BIN)/kernelcast estimate examples/$$file.toml --json \
+	--code source --device h100-sxm | tr -d '\n'; echo; done
+
+budgets: $(VENV)/installed $(VENV)/machine-code
+	($(estimate_budgets)) > validation/budgets.json
+
+check-budgets: $(VENV)/installed $(VENV)/machine-code
+	($(estimate_budgets)) > $(VENV)/budgets.json
+	$(BIN)/kernelcast compare validation/budgets.json $(VENV)/budgets.json --fail-above 5
 
 # make bench BENCH='--quick --kernel saxpy' for less than all.
 bench: $(VENV)/installed $(VENV)/machine-code

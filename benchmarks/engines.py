@@ -21,6 +21,7 @@ from bounds_checks import ENGINE as CHECKED_ENGINE
 from bounds_checks import check_table, check_target, measure_checks
 from c_twins import CTwins
 from device_pointers import measure_pointers, pointer_table, pointer_targets
+from growth import growth_targets
 from kept_results import (
     kept_result_table,
     kept_result_targets,
@@ -42,6 +43,7 @@ from oclgrind_timing import (
     oclgrind_targets,
 )
 from repeated_launches import launch_table, launch_targets, measure_launches
+from sm_timing import walk_targets
 from start_up import DEVICE, start_up_targets
 from targets import Target, target_table
 from timing import use_two_threads
@@ -51,7 +53,7 @@ from kernelcast.simcore.engine import ENGINES
 
 PARTS = (
     *("kernels", "oclgrind", "checks", "pointers", "launches", "start-up", "ranking"),
-    "store",
+    *("store", "walk", "growth"),
 )
 _REPEATS, _QUICK_REPEATS = 5, 3
 
@@ -114,6 +116,12 @@ class Benchmark:
             self._targets += ranking_targets(self._quick)
         if "store" in parts:
             self._store()
+        if "walk" in parts:
+            _note("timing the walk of an SM")
+            self._targets += walk_targets(self._repeats)
+        if "growth" in parts:
+            _note("timing estimates of large launches")
+            self._targets += growth_targets(self._repeats)
         _say(target_table(self._targets))
         self.record["targets"] = [target.record() for target in self._targets]
 

@@ -5,6 +5,7 @@
 
 A case is estimated once for its code to be compiled, then three times; the median of processor time
 counts, because other work on the machine does not change it much.
+`make bench BENCH='--part growth'` compares sizes above the threshold with their targets.
 """
 
 from __future__ import annotations
@@ -18,18 +19,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
+from targets import Target
 
 import kernelcast as kc
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.launch.lazy_buffer import ELEMENTS_PER_CHUNK, LazyBuffer
-
-mpl.use("svg")
-
-from matplotlib import pyplot as plt
 
 WORKLOADS = Path(__file__).parents[1] / "validation/workloads"
 DOCS = Path(__file__).parents[1] / "docs"
@@ -106,17 +103,34 @@ CASES = {
 }
 
 
-def estimate_s(case: Case, size: int) -> tuple[float, float]:
+ABOVE_THRESHOLD = {"sgemm": (4096, 16384), "stencil": (512, 2048), "spmv": (10**6, 10**7)}
+"""Two sizes of each case whose launches are sampled; the larger one is to take as long."""
+MOST_S, MOST_GROWTH = 10.0, 1.5
+"""Processor time of an estimate, 5 s of two cores, and that of the larger size over the smaller."""
+
+
+def growth_targets(runs: int) -> list[Target]:
+    """What estimates above the sampling threshold take, and larger ones over smaller ones."""
+    found = []
+    for name, sizes in ABOVE_THRESHOLD.items():
+        small, large = (estimate_s(CASES[name], size, runs)[0] for size in sizes)
+        what = f"estimate of {name}, n = {sizes[1]:,}"
+        found.append(Target(f"{what}, processor time", large, MOST_S, "s"))
+        found.append(Target(f"{what} over n = {sizes[0]:,}", large / small, MOST_GROWTH))
+    return found
+
+
+def estimate_s(case: Case, size: int, runs: int = RUNS) -> tuple[float, float]:
     """Processor time of an estimate, and of the sampling or execution in it, in seconds."""
     found = []
-    for _ in range(RUNS + 1):
+    for _ in range(runs + 1):
         began = time.process_time()
         profile = case.run(size).profile(DEVICE)
         ran = time.process_time()
         kc.estimate(profile)
         found.append((time.process_time() - began, ran - began))
-    totals, runs = zip(*found[1:], strict=True)
-    return statistics.median(totals), statistics.median(runs)
+    totals, executions = zip(*found[1:], strict=True)
+    return statistics.median(totals), statistics.median(executions)
 
 
 def main() -> None:
@@ -142,6 +156,11 @@ def main() -> None:
 
 def draw(rows: Sequence[tuple[str, int, int, float, float]], file: Path) -> None:
     """One line a case, both axes logarithmic."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot as plt
+
     figure, axes = plt.subplots(figsize=(7, 4))
     for name in dict.fromkeys(row[0] for row in rows):
         mine = [row for row in rows if row[0] == name]

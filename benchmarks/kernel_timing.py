@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from c_twins import CTwins
 from kernel_cases import KernelCase
+from native_code import native_kernel
 from problem import Problem
 from targets import Target
 from timing import geometric_mean, interleaved, table
@@ -18,6 +20,9 @@ from kernelcast.execution.runnable import RunnableKernel
 
 __all__ = ["KernelTimer", "KernelTiming", "kernel_table", "kernel_targets", "reference_table"]
 
+_ARCHITECTURE = "sm_80"
+_WARM_UP_S, _QUICK_WARM_UP_S = 2.0, 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class KernelTiming:
@@ -25,7 +30,8 @@ class KernelTiming:
 
     `simulation` includes counters, `simulation_core_s` is its core time beside `twin_core_s`, and
     with `paths` the paths of warps were recorded as well, which the simulation of time needs.
-    `reference_*` were measured at `reference_size`, as were `counters_there_s` and
+    `native_s`: counters only, of machine code, None where none can be made. `reference_*` were
+    measured at `reference_size`, as were `counters_there_s` and
     `simulation_there_s` of the engine under test.
     """
 
@@ -40,6 +46,7 @@ class KernelTiming:
     simulation_s: float
     simulation_core_s: float
     paths_s: float
+    native_s: float | None
     reference_size: int
     reference_counters_s: float
     reference_simulation_s: float
@@ -50,6 +57,16 @@ class KernelTiming:
     def counters_ratio(self) -> float:
         """The time with counters over the time of C."""
         return self.counters_s / self.twin_s
+
+    @property
+    def counters_core_ratio(self) -> float:
+        """The core time with counters over the core time of C."""
+        return self.counters_core_s / self.twin_core_s
+
+    @property
+    def native_ratio(self) -> float | None:
+        """The time of machine code with counters over the time of C."""
+        return None if self.native_s is None else self.native_s / self.twin_s
 
     @property
     def simulation_ratio(self) -> float:
@@ -85,6 +102,8 @@ class KernelTiming:
         """The timing with its ratios as a record."""
         return asdict(self) | {
             "counters_ratio": self.counters_ratio,
+            "counters_core_ratio": self.counters_core_ratio,
+            "native_ratio": self.native_ratio,
             "simulation_ratio": self.simulation_ratio,
             "simulation_core_ratio": self.simulation_core_ratio,
             "paths_ratio": self.paths_ratio,
@@ -130,6 +149,7 @@ class KernelTimer:
             {
                 "twin": self.twins.prepare(case.name, problem.arguments),
                 **self._engine_calls(kernel, problem, self.engine),
+                **self._native_call(case, problem),
                 "paths": partial(
                     _simulate, kernel, problem, self.engine, self.device, record_paths=True
                 ),
@@ -157,6 +177,7 @@ class KernelTimer:
             simulation_s=here["simulation"].wall_s,
             simulation_core_s=here["simulation"].core_s,
             paths_s=here["paths"].wall_s,
+            native_s=here["native"].wall_s if "native" in here else None,
             reference_size=reference_size,
             reference_counters_s=there["reference counters"].wall_s,
             reference_simulation_s=there["reference simulation"].wall_s,
@@ -171,6 +192,18 @@ class KernelTimer:
             "counters": partial(problem.run, kernel, engine),
             "simulation": partial(_simulate, kernel, problem, engine, self.device),
         }
+
+    def _native_call(self, case: KernelCase, problem: Problem) -> dict[str, Callable[[], object]]:
+        """Machine code with counters, after a warm-up; nothing where it cannot be made."""
+        try:
+            native = native_kernel(case, _ARCHITECTURE)
+        except kc.KernelcastError:
+            return {}
+        call = partial(problem.run, native, self.engine)
+        until = time.perf_counter() + (_QUICK_WARM_UP_S if self.quick else _WARM_UP_S)
+        while time.perf_counter() < until:
+            call()
+        return {"native": call}
 
     def _check(self, case: KernelCase, kernel: RunnableKernel, problem: Problem) -> int:
         """Engine and twin must compute what NumPy does; the kernel's thread-instructions."""
@@ -190,10 +223,11 @@ class KernelTimer:
 def kernel_table(timings: Sequence[KernelTiming]) -> str:
     """One row a kernel, times in ms; "/ C" is over the twin, "limit" what counters may take.
 
-    "Core / C" is core time over core time, "paths / C" with recorded paths.
+    "Core / C" is core time over core time, "native / C" machine code with counters, "paths / C"
+    with recorded paths.
     """
     head = (
-        *("kernel", "size", "C ms", "counters ms", "/ C", "limit", ""),
+        *("kernel", "size", "C ms", "counters ms", "/ C", "core / C", "native / C", "limit", ""),
         *("simulated ms", "/ C", "core / C", "paths / C", "G instr/s"),
     )
     rows = [
@@ -203,6 +237,8 @@ def kernel_table(timings: Sequence[KernelTiming]) -> str:
             _ms(item.twin_s),
             _ms(item.counters_s),
             f"{item.counters_ratio:.2f}",
+            f"{item.counters_core_ratio:.2f}",
+            "" if item.native_ratio is None else f"{item.native_ratio:.2f}",
             f"{item.worst_ratio:g}",
             item.limit.verdict,
             _ms(item.simulation_s),
@@ -243,8 +279,15 @@ def kernel_targets(timings: Sequence[KernelTiming]) -> list[Target]:
     """Geometric means and, beside the C twins, the kernel that is farthest from its limit."""
     worst = max(timings, key=lambda item: item.counters_ratio / item.worst_ratio)
     mean = geometric_mean
+    native = [t.native_ratio for t in timings if t.native_ratio is not None]
     return [
-        Target("counters / C, geometric mean", mean([t.counters_ratio for t in timings]), 3.0),
+        Target("counters / C, geometric mean", mean([t.counters_ratio for t in timings]), 1.5),
+        Target(
+            "counters / C, core time, geometric mean",
+            mean([t.counters_core_ratio for t in timings]),
+            None,
+        ),
+        Target("native counters / C, geometric mean", mean(native) if native else None, None),
         Target(f"counters / C, worst ({worst.kernel})", worst.counters_ratio, worst.worst_ratio),
         Target("simulation / C, geometric mean", mean([t.simulation_ratio for t in timings]), 6.0),
         Target(

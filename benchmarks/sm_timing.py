@@ -21,7 +21,8 @@ from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
 DEVICE = "a100-80gb"
-_TARGET = 20.0
+_TARGET = 60.0
+"""Millions of warp instructions a second."""
 _SMS = 108
 _HOLDING = (Pipeline.SHARED, Pipeline.GLOBAL)
 _HELD = (1, 20, 21)
@@ -84,12 +85,16 @@ def rate(timed: TimedKernel, repeats: int) -> float:
     return best
 
 
+def walk_targets(repeats: int) -> list[Target]:
+    """The geometric means of all micro-kernels, which it prints, beside what they should be."""
+    return [_timed("source", kernel, repeats), _timed("machine code", machine_code, repeats)]
+
+
 def main() -> int:
     """Prints the speed of all micro-kernels; exit status 1 where their mean is too low."""
     parser = argparse.ArgumentParser(description="Times the timing simulator.")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
-    repeats = 3 if parser.parse_args().quick else 10
-    goals = [_timed("source", kernel, repeats), _timed("machine code", machine_code, repeats)]
+    goals = walk_targets(3 if parser.parse_args().quick else 10)
     sys.stdout.write(target_table(goals) + "\n")
     return 0 if all(goal.is_met for goal in goals) else 1
 
@@ -100,7 +105,7 @@ def _timed(code: str, make: Callable[[str, int], TimedKernel], repeats: int) -> 
     rows = [(f"{name}, {code}", f"{value / 1e6:.1f}") for name, value in rates.items()]
     sys.stdout.write(table(("kernel", "M warp instructions/s"), rows) + "\n\n")
     mean = geometric_mean(list(rates.values())) / 1e6
-    return Target(f"geometric mean, {code}", mean, _TARGET, "M/s", at_least=True)
+    return Target(f"cycles of an SM, {code}, geometric mean", mean, _TARGET, "M/s", at_least=True)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from kernelcast.models import (
     is_built_in,
     utilization_factor,
 )
+from kernelcast.models.achieved import achieved_shares
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
@@ -67,15 +68,15 @@ def load(
 ) -> LoadedModule:
     """Loads the kernels of a file, whatever its format.
 
-    PTX, CUDA C++ (`.cu`), OpenCL C (`.cl`), LLVM IR (`.ll`, `.bc`), SPIR-V (`.spv`), a cubin, a fat
-    binary, an object, a shared library or an executable. A kernel with an unsupported instruction
-    raises when it is asked for, the others still run.
+    PTX, CUDA C++ (`.cu`), HIP (`.hip`), OpenCL C (`.cl`), LLVM IR (`.ll`, `.bc`), SPIR-V (`.spv`),
+    a cubin, a fat binary, an object, a shared library or an executable. A kernel with an
+    unsupported instruction raises when it is asked for, the others still run.
 
     `arch` such as `sm_80` is what a `.cu` file is compiled for, by default sm_75, or which PTX of a
     fat binary is taken, else which machine code, by default the newest; a `.cl` file is compiled to
-    PTX with it and to LLVM IR without. `options` go to the compiler, NVRTC or clang, `include` are
-    its folders of headers, `names` the instances of templates that are wanted, `scale<float>`, or
-    the kernels of a library.
+    PTX with it and to LLVM IR without; a HIP source knows it, by default gfx90a, by its macro.
+    `options` go to the compiler, NVRTC or clang, `include` are its folders of headers, `names` the
+    instances of templates that are wanted, `scale<float>`, or the kernels of a library.
 
     Raises PtxSyntaxError or CompilationError with the place, InputError when there are no kernels
     or no compiler.
@@ -162,7 +163,13 @@ def _estimated(
     """What a model says, and where it contradicts another one's bound."""
     found = get_model(model)(profile, device, options)
     against = contradictions(found, profile, device, options)
-    return replace(found, code=profile.code, contradictions=against)
+    return replace(
+        found,
+        code=profile.code,
+        contradictions=against,
+        achieved=achieved_shares(profile, device, found.time_s),
+        sample_share=profile.sample_share,
+    )
 
 
 def reference_utilization(

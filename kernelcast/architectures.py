@@ -17,6 +17,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.models import MODELS, get_model, needs_paths
 from kernelcast.models.estimate import Estimate
+from kernelcast.notebook import InNotebooks, Table
 from kernelcast.simcore.device.changed import (
     FollowedFact,
     changed_device,
@@ -26,9 +27,11 @@ from kernelcast.simcore.device.changed import (
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.rescaling import Scalar
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, WorkType
 from kernelcast.store.memory_facts import MemoryFacts, memory_facts
+from kernelcast.units import format_seconds
 from kernelcast.workload.workload import Workload
 
 __all__ = [
@@ -142,13 +145,33 @@ class WhatIfRow:
     speedup: float
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(InNotebooks):
     """`statements`: which models do not react and why, which launches do not fit, in sentences."""
 
     kernel: str
     rows: tuple[WhatIfRow, ...]
     statements: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Kernel, and how many estimates."""
+        return f"what-if of {source_name(self.kernel)}: {len(self.rows)} estimates"
+
+    def table(self) -> Table:
+        """A row for each model and architecture."""
+        rows = (
+            (
+                row.architecture.base,
+                row.architecture.label,
+                row.estimate.model,
+                format_seconds(row.estimate.time_s),
+                f"{row.speedup:.3f}",
+                row.estimate.bottleneck,
+            )
+            for row in self.rows
+        )
+        return ("device", "changed", "model", ">time", ">speed-up", "limited by"), rows
 
     def row(self, model: str, **changes: Scalar) -> WhatIfRow:
         """The row of a model; KeyError without one. Dots in names are written as `__`."""

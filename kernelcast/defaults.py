@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from kernelcast.models import model_options
 from kernelcast.simcore.device.device import Device
 
-__all__ = ["DEFAULT_MODEL", "default_model", "why_not_default"]
+__all__ = ["DEFAULT_MODEL", "default_model", "only_time", "why_not_default"]
 
 DEFAULT_MODEL = "interval"
 _WITHOUT_TIMING = "quantitative-roofline"
@@ -35,3 +38,9 @@ def why_not_default(device: Device) -> tuple[str, ...]:
     missing = "[timing]" if model == _WITHOUT_TIMING or is_processor else "[timing] and [measured]"
     why = ", and is a processor" if is_processor else ""
     return (f"model {model} instead of {DEFAULT_MODEL}: {device.name} has no {missing}{why}",)
+
+
+def only_time(model: str | None, device: Device) -> dict[str, Any]:
+    """Options with which a model, by default that of the device, does not explain its time."""
+    name = default_model(device) if model is None else model
+    return {"explained": "no"} if "explained" in model_options(name) else {}

@@ -8,7 +8,18 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TypeAlias
 
-__all__ = ["Progress", "StageProgress", "of_stage", "stages_told_to", "tell"]
+__all__ = [
+    "LONG_S",
+    "Progress",
+    "StageProgress",
+    "lasting_stage",
+    "of_stage",
+    "stages_told_to",
+    "tell",
+]
+
+LONG_S = 10.0
+"""Whoever waits longer is told how long beforehand."""
 
 Progress: TypeAlias = Callable[[float], None]
 """Is told the share that is done."""
@@ -33,6 +44,11 @@ def tell(stage: str, share: float) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(stage, share)
+
+
+def lasting_stage(stage: str, expected_s: float) -> str:
+    """The name of a stage, with how long it will take where that is long."""
+    return f"{stage}, {expected_s:.0f} s to be expected" if expected_s > LONG_S else stage
 
 
 def of_stage(stage: str) -> Progress:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from kernelcast.notebook import InNotebooks, Table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
-__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term"]
+__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term", "executed_codes"]
+
+
+_SOURCES = {
+    SOURCE_CODE: "source in an assembler's order",
+    AS_WRITTEN: "source in its own order",
+}
 
 
 class Combine(Enum):
@@ -94,8 +101,8 @@ class Advice:
         return f"{self.what}: {self.why}" if self.why else self.what
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(InNotebooks):
     """What a model says of one kernel on one device, for `repeats` launches together.
 
     `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from, and
@@ -128,6 +135,10 @@ class Estimate:
     cycles: float | None = None
     clock_hz: float | None = None
     contradictions: tuple[str, ...] = ()
+    achieved: Mapping[str, float] = field(default_factory=dict)
+    """Shares of peak rates, 0 to 1: `DRAM` bandwidth, and one type of arithmetic by its name."""
+    sample_share: float | None = None
+    """The share of the thread blocks whose memory was simulated; None for all of them."""
 
     @property
     def time_s(self) -> float:
@@ -147,6 +158,21 @@ class Estimate:
         raise KeyError(symbol)
 
     @property
+    def label(self) -> str:
+        """The headline."""
+        return self.headline
+
+    def table(self) -> Table:
+        """The range, then the time of every part, then advice."""
+        bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
+        rows = [("range", bounds, "")]
+        rows += [
+            (term.name, format_seconds(term.seconds), term.formula) for term in _all(self.terms)
+        ]
+        rows += [("change", f"{a.gain:.2f}x" if a.gain else "", a.what) for a in self.advice]
+        return ("part", ">time", ""), rows
+
+    @property
     def headline(self) -> str:
         """Kernel, device, time and limit in one line."""
         launches = f" for {self.repeats} launches" if self.repeats > 1 else ""
@@ -160,30 +186,30 @@ class Estimate:
     @property
     def explanation(self) -> tuple[str, ...]:
         """How far to trust the time, why, what to change, where the time goes; indented lines."""
+        return (
+            *self.breakdown(),
+            *_section("executed", (self.executed,) if self.executed else ()),
+            *_section("assumed", self.assumptions),
+            *_section("conditions for it to hold", self.validity.checks),
+        )
+
+    def breakdown(self, *, formulas: bool = True) -> tuple[str, ...]:
+        """The part of the explanation that is of this kernel and device alone."""
         bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
         if self.coverage is not None:
             bounds += f", as {self.coverage:.0%} of measured times were"
         return (
             *_section("models contradict each other", self.contradictions),
-            *_section("between", (f"{bounds}: {self.basis}",)),
+            *_section("between", (f"{bounds}: {self.basis}" if formulas else bounds,)),
             *_section("why", self.causes),
             *_section("what to change", map(str, self.advice)),
-            *_section("time", _tree(self.terms)),
-            *_section("executed", self._executed),
-            *_section("assumed", self.assumptions),
-            *_section("conditions for it to hold", self.validity.checks),
+            *_section("time", _tree(self.terms, formulas=formulas)),
         )
 
     @property
-    def _executed(self) -> tuple[str, ...]:
-        """What the estimate stands on; nothing where a profiler counted."""
-        if not self.code:
-            return ()
-        if self.code == SOURCE_CODE:
-            return ("the source form of the kernel, in the order of an assembler",)
-        if self.code == AS_WRITTEN:
-            return ("the source form of the kernel, in its own order",)
-        return (f"machine code of {self.code}",)
+    def executed(self) -> str:
+        """What the estimate stands on, in words; nothing where a profiler counted."""
+        return executed_codes([self.code])
 
     def __str__(self) -> str:
         values = [
@@ -192,12 +218,27 @@ class Estimate:
         return "\n".join((self.headline, *self.explanation, *_section("parameters", values)))
 
 
+def executed_codes(codes: Iterable[str]) -> str:
+    """What was executed, in words, by the codes of profiles."""
+    found = dict.fromkeys(code for code in codes if code)
+    native = [code for code in found if code not in _SOURCES]
+    parts = [_SOURCES[code] for code in found if code in _SOURCES]
+    return " and ".join([*([f"machine code of {', '.join(native)}"] if native else []), *parts])
+
+
 def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:
     lines = tuple(f"    {item}" for item in items)
     return (f"  {title}", *lines) if lines else ()
 
 
-def _tree(term: Term, depth: int = 0) -> Iterator[str]:
-    yield f"{'  ' * depth}{term.name}: {format_seconds(term.seconds)} = {term.formula}"
+def _all(term: Term) -> Iterator[Term]:
+    yield term
     for part in term.parts:
-        yield from _tree(part, depth + 1)
+        yield from _all(part)
+
+
+def _tree(term: Term, depth: int = 0, *, formulas: bool = True) -> Iterator[str]:
+    formula = f" = {term.formula}" if formulas else ""
+    yield f"{'  ' * depth}{term.name}: {format_seconds(term.seconds)}{formula}"
+    for part in term.parts:
+        yield from _tree(part, depth + 1, formulas=formulas)

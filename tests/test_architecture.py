@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("kernelcast", "models", "opencl_bench", "ptx_frontend", "simcore", "traces")
-LEAVES = ("errors", "input_files", "partial_files", "progress", "units")
+LEAVES = ("errors", "input_files", "notebook", "partial_files", "progress", "units")
 ALLOWED: dict[str, frozenset[str]] = {
     "traces": frozenset(),
     "simcore": frozenset({"traces"}),
@@ -50,7 +50,7 @@ ARROWS: dict[str, str] = {
     "timing/kernel": "isa isa/opcodes device memory",
     "timing/walk": "host device timing/kernel",
     "timing/launch": "device timing/kernel timing/walk",
-    "profile": "isa launch device memory timing/kernel",
+    "profile": "isa isa/ir launch device memory timing/kernel",
     "address": "host device profile",
     "address/extraction": f"{_COMMON} address",
 }

@@ -126,11 +126,11 @@ def test_a_report_is_a_function_and_a_subcommand_offers_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = """
-        from kernelcast.report.text import titled_table
+        from kernelcast.report.tables import column_table
 
 
         def names_of(devices):
-            found = titled_table("devices", "name", "SMs")
+            found = column_table("devices", "name", "SMs")
             for device in devices:
                 found.add_row(device.name, str(device.architecture.sm_count))
             return found

@@ -101,7 +101,7 @@ class ResourceNeeds:
     32-bit registers that are live at once (an estimate of what a compiler would allocate);
     `fewest_registers`: how many it cannot do without, where the estimate has more so that loads
     come early. `max_registers` is `.maxnreg`. `shared_bytes` per thread block, `local_bytes` per
-    thread.
+    thread. `compiled_registers`: what compilers took for architectures, `gfx90a` and the count.
     """
 
     live_registers: int
@@ -110,6 +110,7 @@ class ResourceNeeds:
     registers: int | None = None
     max_registers: int | None = None
     fewest_registers: int | None = None
+    compiled_registers: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

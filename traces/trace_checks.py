@@ -89,6 +89,7 @@ def _check_launch(trace: Trace) -> None:
         ("local_bytes", needs.local_bytes),
         ("registers", needs.registers),
         ("max_registers", needs.max_registers),
+        *needs.compiled_registers,
     ):
         if number is not None and not 0 <= number < _MOST_RESOURCES:
             raise ValueError(f"{name} is {number}")

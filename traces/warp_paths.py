@@ -7,6 +7,7 @@ thread blocks are recorded: those of one SM are enough for its timing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,11 @@ class WarpPaths:
     patterns: PatternTable
     is_complete: bool = True
     phases: PhaseTable = field(default_factory=PhaseTable.empty)
+
+    @cached_property
+    def events_by_pc(self) -> npt.NDArray[np.int64]:
+        """How many events each pc has, up to the last that has any."""
+        return np.bincount(self.pc)
 
     @property
     def is_own_phase(self) -> npt.NDArray[np.bool_]:

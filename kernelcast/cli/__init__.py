@@ -14,9 +14,13 @@ import typer
 from typer.core import TyperGroup
 
 import kernelcast
-from kernelcast.cli import cache, devices, models, trace
+from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
+from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
+from kernelcast.cli.installation import cache
+from kernelcast.cli.installation.doctor import doctor
+from kernelcast.cli.installation.tools import tools
 from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
@@ -27,7 +31,6 @@ from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
-from kernelcast.cli.tools import tools
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.tune import tune
 from kernelcast.cli.validate.command import validate
@@ -90,7 +93,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
-    *(support, validate, bench, tools),
+    *(compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

@@ -19,7 +19,12 @@ app = typer.Typer(help="GPUs that are known, with the source of every value.")
 
 
 @app.callback(invoke_without_command=True)
-def devices(context: typer.Context, json: options.Json = False, csv: options.Csv = False) -> None:
+def devices(
+    context: typer.Context,
+    verbose: options.Verbose = 0,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
     """List the GPUs that are known; `show NAME` prints one with its sources."""
     if context.invoked_subcommand is not None:
         return
@@ -29,7 +34,7 @@ def devices(context: typer.Context, json: options.Json = False, csv: options.Csv
         csv=csv,
         record=lambda: records.devices_record(known),
         rows=lambda: records.device_list_rows(known),
-        report=lambda: text.devices_table(known),
+        report=lambda: text.devices_table(known, verbose),
     )
 
 

@@ -27,6 +27,7 @@ from kernelcast.models import (
 )
 from kernelcast.progress import Progress
 from kernelcast.report import records, text
+from kernelcast.report.summary import summary
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
 
@@ -148,6 +149,7 @@ def estimate(
     metrics: estimate_options.Metrics = None,
     kernel: estimate_options.Kernel = None,
     repeats: estimate_options.Repeats = None,
+    explain: estimate_options.Explain = None,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
@@ -193,7 +195,7 @@ def estimate(
     output.show(
         record=lambda: records.estimates_record(estimates[0].kernel, estimates),
         rows=lambda: records.estimate_rows(estimates),
-        report=lambda: _report(estimates),
+        report=lambda: _report(estimates, how.verbose),
     )
 
 
@@ -201,6 +203,6 @@ def _always(profile: kc.KernelProfile) -> ProfileSource:
     return lambda _device: profile
 
 
-def _report(estimates: Sequence[kc.Estimate]) -> RenderableType:
-    comparison = [text.comparison_table(estimates)] if len(estimates) > 1 else []
-    return Group(*comparison, *map(text.estimate_report, estimates))
+def _report(estimates: Sequence[kc.Estimate], detail: int) -> RenderableType:
+    details = text.estimate_details(estimates, is_complete=detail > 1) if detail else Group()
+    return Group(summary(estimates), details)

@@ -6,14 +6,20 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+from rich.text import Text
 
 import kernelcast as kc
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.options import counted
+from kernelcast.cli.terminal import show
 from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.glossary import explained
 from kernelcast.models import built_in_variants
+from kernelcast.report.summary import glossary_table
 
 __all__ = [
     "Devices",
+    "Explain",
     "Kernel",
     "Measured",
     "MeasuredOn",
@@ -26,11 +32,23 @@ __all__ = [
     "WorkType",
 ]
 
+
+def _explain(word: str | None) -> None:
+    if word is None:
+        return
+    show(glossary_table() if word == "list" else Text(explained(word)))
+    raise typer.Exit
+
+
 _METRICS = "From a profiler's file instead of execution"
 
 Devices: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+    typer.Option(
+        help="GPU, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Models: TypeAlias = Annotated[
     list[str] | None,
@@ -38,6 +56,16 @@ Models: TypeAlias = Annotated[
         help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}; with --plot "
         "quantitative-roofline.",
         metavar="M",
+        autocompletion=model_names,
+    ),
+]
+Explain: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Say what a word of the answer means, `list` for all of them; nothing is estimated.",
+        metavar="WORD",
+        is_eager=True,
+        callback=_explain,
     ),
 ]
 WorkType: TypeAlias = Annotated[
@@ -67,7 +95,11 @@ ReferenceTime: TypeAlias = Annotated[
 ]
 MeasuredOn: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="GPU of the metrics or of the reference time.", metavar="D"),
+    typer.Option(
+        help="GPU of the metrics or of the reference time.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Measured: TypeAlias = Annotated[
     float | None,

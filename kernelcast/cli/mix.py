@@ -9,6 +9,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.report import records, text
@@ -22,7 +23,9 @@ def mix(
     device: Annotated[
         str | None,
         typer.Option(
-            help="GPU whose machine code is counted, by name or device file.", metavar="D"
+            help="GPU whose machine code is counted, by name or device file.",
+            metavar="D",
+            autocompletion=device_names,
         ),
     ] = None,
     counting: Annotated[
@@ -46,5 +49,5 @@ def mix(
     output.show(
         record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
         rows=lambda: records.mix_rows(found),
-        report=lambda: text.mix_table(found),
+        report=lambda: text.mix_table(found, how.verbose),
     )

@@ -35,7 +35,7 @@ class ExecutionOptions:
     code: options.CodeChoice = None
     caches: options.CachesChoice = None
     no_store: options.NoStore = False
-    verbose: options.Verbose = False
+    verbose: options.Verbose = 0
 
     @property
     def sampling(self) -> Sampling:

@@ -116,12 +116,12 @@ NoStore: TypeAlias = Annotated[
     ),
 ]
 Verbose: TypeAlias = Annotated[
-    bool,
+    int,
     typer.Option(
         "--verbose",
         "-v",
-        help="Say on standard error what is not done again but taken from the store.",
-        rich_help_panel=_EXECUTION,
+        count=True,
+        help="Tell more: where the time goes, and what is taken from the store; -vv everything.",
     ),
 ]
 Sample: TypeAlias = Annotated[

@@ -8,6 +8,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.report import records, text
 from kernelcast.simcore.profile.metric_names import Naming
@@ -20,7 +21,13 @@ __all__ = ["profile"]
 def profile(
     workload: options.WorkloadOrTrace,
     device: Annotated[
-        str, typer.Option(help="GPU, by name or device file.", metavar="D", show_default=False)
+        str,
+        typer.Option(
+            help="GPU, by name or device file.",
+            metavar="D",
+            autocompletion=device_names,
+            show_default=False,
+        ),
     ],
     metrics: Annotated[
         Naming, typer.Option(help="Whose names the counters carry.")
@@ -36,5 +43,5 @@ def profile(
     output.show(
         record=lambda: records.profile_record(found, named),
         rows=lambda: records.metric_rows(named),
-        report=lambda: text.profile_table(found, named),
+        report=lambda: text.profile_table(found, named, how.verbose),
     )

@@ -10,13 +10,14 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.terminal import show_error, show_progress
 from kernelcast.ranking.variations import split_variations
 
 __all__ = ["rank"]
 
-_TOP = 20
+_TOP = 12
 
 Kernel: TypeAlias = Annotated[
     str,
@@ -28,7 +29,11 @@ Kernel: TypeAlias = Annotated[
 ]
 Devices: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+    typer.Option(
+        help="GPU, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Vary: TypeAlias = Annotated[
     list[str] | None,
@@ -44,6 +49,7 @@ Models: TypeAlias = Annotated[
         help="Performance model. Default: warpspeed; of a workload whose addresses are not affine, "
         "the model of `estimate`, which executes every configuration.",
         metavar="M",
+        autocompletion=model_names,
     ),
 ]
 Top: TypeAlias = Annotated[
@@ -123,7 +129,7 @@ def rank(
     output.show(
         record=lambda: rank_report.rank_record(rankings),
         rows=lambda: rank_report.rank_rows(rankings),
-        report=lambda: rank_report.rank_table(rankings, top),
+        report=lambda: rank_report.rank_table(rankings, top, how.verbose),
     )
     if not all(ranking.rows for ranking in rankings):
         raise typer.Exit(1)

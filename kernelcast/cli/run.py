@@ -8,6 +8,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show, show_line, show_progress
 from kernelcast.report import records, text
 
@@ -27,7 +28,11 @@ def run(
     code: options.CodeChoice = None,
     device: Annotated[
         str | None,
-        typer.Option(help="GPU whose machine code is executed, with --code.", metavar="D"),
+        typer.Option(
+            help="GPU whose machine code is executed, with --code.",
+            metavar="D",
+            autocompletion=device_names,
+        ),
     ] = None,
     exact_sums: Annotated[
         bool,

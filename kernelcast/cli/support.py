@@ -18,14 +18,15 @@ def support(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, cubins, fat binaries, libraries, "
+            help="PTX, CUDA C++, HIP, OpenCL C, LLVM IR, SPIR-V, cubins, fat binaries, libraries, "
             "executables, folders, or patterns: 'a/**/*.ptx'.",
         ),
     ],
     arch: Annotated[
         str,
         typer.Option(
-            help="Architecture, such as sm_80: of CUDA C++, of PTX from OpenCL C, of fat binaries."
+            help="Architecture, such as sm_80: of CUDA C++, of PTX from OpenCL C, of fat binaries; "
+            "gfx90a: of HIP."
         ),
     ] = "",
     include: Annotated[

@@ -44,10 +44,18 @@ class _Console(Console):
 
 
 def show(result: RenderableType) -> None:
-    """Prints a report; into a file or pipe without colours and at a fixed width."""
-    width = None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
+    """Prints a report; into a file or pipe without colours and blanks at the ends of lines.
+
+    It is as wide as the terminal, or as COLUMNS says, else 120 characters.
+    """
+    if sys.stdout.isatty():
+        _Console(highlight=False, emoji=False, markup=False).print(result)
+        return
+    width = None if "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
     console = _Console(width=width, highlight=False, emoji=False, markup=False)
-    console.print(result)
+    with console.capture() as captured:
+        console.print(result)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def show_line(text: str) -> None:

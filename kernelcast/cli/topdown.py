@@ -66,7 +66,9 @@ def topdown(
     output.show(
         record=lambda: topdown_record(found, level, per_invocation=per_invocation),
         rows=lambda: topdown_rows(found, level, per_invocation=per_invocation),
-        report=lambda: topdown_report(found, level, per_invocation=per_invocation),
+        report=lambda: topdown_report(
+            found, level, per_invocation=per_invocation, detail=how.verbose
+        ),
     )
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from kernelcast.cli.completion import device_names
+
 __all__ = [
     "Chart",
     "ChartKind",
@@ -33,7 +35,11 @@ class ChartKind(Enum):
 
 GpuName: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="GPU, of the metrics too, by name or device file.", metavar="D"),
+    typer.Option(
+        help="GPU, of the metrics too, by name or device file.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Level: TypeAlias = Annotated[int, typer.Option(help="Levels of the hierarchy.", min=1, max=3)]
 Plot: TypeAlias = Annotated[

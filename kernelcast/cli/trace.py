@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
@@ -60,6 +61,7 @@ def record_trace(
             help="GPU that the trace is for: gives code and warp width. May be repeated for GPUs "
             "that have both in common.",
             metavar="D",
+            autocompletion=device_names,
             show_default=False,
         ),
     ] = None,
@@ -156,7 +158,7 @@ def _check_common(devices: Sequence[kc.Device], code: Code) -> None:
     for device in devices:
         runs = f"warps of {device.architecture.warp_width} threads"
         if code is not Code.SOURCE:
-            runs = f"{machine_code_name(device) or 'the source form'} in {runs}"
+            runs = f"{machine_code_name(device, code) or 'the source form'} in {runs}"
         what.setdefault(runs, device.name)
     if len(what) > 1:
         each = ", ".join(f"{name} runs {runs}" for runs, name in what.items())

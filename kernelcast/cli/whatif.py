@@ -11,6 +11,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
@@ -21,7 +22,11 @@ __all__ = ["whatif"]
 
 Devices: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="GPU to change, by name or device file; may be repeated.", metavar="D"),
+    typer.Option(
+        help="GPU to change, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
 ]
 Sets: TypeAlias = Annotated[
     list[str] | None,
@@ -42,7 +47,11 @@ Sweeps: TypeAlias = Annotated[
 ]
 Models: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="Performance model; may be repeated. Default: all.", metavar="M"),
+    typer.Option(
+        help="Performance model; may be repeated. Default: all.",
+        metavar="M",
+        autocompletion=model_names,
+    ),
 ]
 WorkType: TypeAlias = Annotated[
     kc.WorkType | None,
@@ -90,7 +99,7 @@ def whatif(
     output.show(
         record=lambda: whatif_report.whatif_record(result),
         rows=lambda: whatif_report.whatif_rows(result),
-        report=lambda: whatif_report.whatif_table(result),
+        report=lambda: whatif_report.whatif_table(result, how.verbose),
     )
 
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import ClassVar
 
 from kernelcast.errors import (
     CompilationError,
@@ -30,12 +31,17 @@ __all__ = [
     "machine_architecture",
     "machine_code_name",
     "planned",
+    "source_form",
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
+AMD_EXECUTED = ("gfx908", "gfx90a", "gfx942")
+"""AMD's architectures whose machine code is executed: when it is asked for, because its issue is
+not modelled yet."""
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
+_NO_CODE = "the source was executed, no machine code"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
 
@@ -83,9 +89,63 @@ class NativeSource(ABC):
         source, UnsupportedInstruction when the machine code cannot be executed.
         """
 
+    makes_amd_code: ClassVar[bool] = False
+    """Whether there is an `amd_kernel`."""
 
-def machine_architecture(device: Device) -> int | None:
-    """The architecture whose machine code the device runs, 80 for 8.0; None if that is not read."""
+    def amd_kernel(self, _name: str, architecture: str) -> Kernel:
+        """The kernel as machine code of one of AMD's architectures; raises as `kernel` does."""
+        raise InputError(f"there is no code of {architecture}")
+
+    def registers(self, _name: str, _architecture: str) -> int | None:
+        """The registers per thread that a compiler takes for an architecture, `gfx90a`.
+
+        None where that is not known; CompilationError when it refuses the source.
+        """
+        return None
+
+
+@once_per_kernel
+def _compiled_variants(_kernel: Kernel) -> dict[tuple[tuple[str, int], ...], Kernel]:
+    """Kernels that differ from one in what is known of their registers."""
+    return {}
+
+
+def source_form(kernel: Kernel, native: NativeSource | None, plan: CodePlan, code: Code) -> Kernel:
+    """The kernel as it is executed where no machine code is.
+
+    It knows the registers of its code for the devices of the `plan` that execute it; why a device's
+    are not known is added to the notes.
+    """
+    if kernel.machine is None and code is Code.AS_WRITTEN:
+        return as_written(kernel)
+    if native is None or kernel.machine is not None:
+        return kernel
+    counts: dict[str, int] = {}
+    for device in plan.source:
+        architecture = device.architecture.compute_capability
+        if architecture in counts:
+            continue
+        try:
+            count = native.registers(kernel.name, architecture)
+        except _NO_MACHINE_CODE as error:
+            plan.notes[device.name] = f"registers are estimated: {_first_line(error)}"
+            continue
+        if count is not None:
+            counts[architecture] = count
+    known = tuple(sorted(counts.items()))
+    if not known:
+        return kernel
+    return _compiled_variants(kernel).setdefault(known, replace(kernel, compiled_registers=known))
+
+
+def machine_architecture(device: Device) -> int | str | None:
+    """The architecture whose machine code the device runs, 80 for 8.0; None if that is not read.
+
+    Of AMD's GPUs it is the name, `gfx90a`.
+    """
+    name = device.architecture.compute_capability
+    if name in AMD_EXECUTED:
+        return name
     major, dot, minor = device.architecture.compute_capability.partition(".")
     if device.architecture.vendor.lower() != "nvidia" or not dot:
         return None
@@ -95,10 +155,17 @@ def machine_architecture(device: Device) -> int | None:
     return number if number >= OLDEST_ARCHITECTURE else None
 
 
-def machine_code_name(device: Device) -> str | None:
-    """What traces call the machine code that a device runs, `sm_80`; None if that is not read."""
+def machine_code_name(device: Device, code: Code = Code.NATIVE) -> str | None:
+    """What traces call the machine code that a device runs, `sm_80`; None if that is not read.
+
+    AMD's is read where the `code` asks for it.
+    """
     architecture = machine_architecture(device)
-    return None if architecture is None else f"sm_{architecture}"
+    if isinstance(architecture, str):
+        return architecture if code is Code.NATIVE else None
+    if architecture is None:
+        return None
+    return f"sm_{architecture}"
 
 
 @dataclass(slots=True)
@@ -130,28 +197,46 @@ def planned(
     plan = CodePlan()
     is_machine_code = kernel.machine is not None and native is None
     if code is Code.AUTO and any(symbol.holds_functions for symbol in kernel.symbols.values()):
-        plan.notes = dict.fromkeys((device.name for device in devices), _HOLDS_FUNCTIONS)
+        note = f"{_NO_CODE}: {_HOLDS_FUNCTIONS}"
+        plan.notes = dict.fromkeys((device.name for device in devices), note)
         code = Code.SOURCE
     if code in (Code.SOURCE, Code.AS_WRITTEN) or is_machine_code:
         plan.source = list(devices)
         return plan
-    by_architecture: dict[int, list[Device]] = {}
+    by_architecture: dict[int | str, list[Device]] = {}
     for device in devices:
-        architecture = machine_architecture(device)
+        architecture = _executed(device, native, code)
         if architecture is not None:
             by_architecture.setdefault(architecture, []).append(device)
-        elif code is Code.NATIVE:
-            raise LaunchError(f"machine code of {device.title} is not read: --code source")
         else:
             plan.source.append(device)
     for architecture, group in by_architecture.items():
         try:
-            if native is None:
-                raise InputError("the kernel has no form that an assembler takes")
-            plan.machine.append((native.kernel(kernel.name, architecture), group))
+            plan.machine.append((_made(kernel, native, architecture), group))
         except _NO_MACHINE_CODE as error:
             _fall_back(plan, group, error, code)
     return plan
+
+
+def _executed(device: Device, native: NativeSource | None, code: Code) -> int | str | None:
+    """The architecture whose code a device executes; None for the source, LaunchError for none."""
+    architecture = machine_architecture(device)
+    of_amd = isinstance(architecture, str)
+    is_made = architecture is not None and (not of_amd or (native and native.makes_amd_code))
+    if is_made and not (of_amd and code is Code.AUTO):
+        return architecture
+    if code is Code.NATIVE:
+        why = "made of HIP only" if of_amd else "not read"
+        raise LaunchError(f"machine code of {device.title} is {why}: --code source")
+    return None
+
+
+def _made(kernel: Kernel, native: NativeSource | None, architecture: int | str) -> Kernel:
+    if native is None:
+        raise InputError("the kernel has no form that an assembler takes")
+    if isinstance(architecture, str):
+        return native.amd_kernel(kernel.name, architecture)
+    return native.kernel(kernel.name, architecture)
 
 
 def _fall_back(
@@ -161,4 +246,8 @@ def _fall_back(
         raise error
     plan.source.extend(devices)
     for device in devices:
-        plan.notes[device.name] = error.message.splitlines()[0]
+        plan.notes[device.name] = f"{_NO_CODE}: {_first_line(error)}"
+
+
+def _first_line(error: KernelcastError) -> str:
+    return error.message.splitlines()[0]

@@ -13,6 +13,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.execution.caches import Caches, first_contents
 from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
+from kernelcast.notebook import InNotebooks, Table
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
@@ -37,14 +38,14 @@ _HOW_TO_GET_A_WIDTH = (
 )
 
 
-@dataclass(frozen=True)
-class KernelTrace:
+@dataclass(frozen=True, repr=False)
+class KernelTrace(InNotebooks):
     """One launch, executed for each of the warp widths of `traces`, which rise.
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
     `caches`: what each launch finds there. `others`: the same launch as the machine code of other
-    architectures. `notes`: why a device has no machine code, by its name. `has_source`: the kernel
-    has a source form, too. `kept`: what the store has of the launch; None where nothing is kept.
+    architectures. `notes`: what is to be said of a device's code, by its name. `has_source`: the
+    kernel has a source form, too. `kept`: what the store has of it; None where nothing is kept.
     """
 
     traces: tuple[Trace, ...]
@@ -61,8 +62,18 @@ class KernelTrace:
         """The traces of one launch as several codes, of which the last one stands for all."""
         return replace(found[-1], others=tuple(found[:-1]), notes=notes)
 
-    def __repr__(self) -> str:
-        return f"<trace of {source_name(self.data.kernel)}, {self.data.engine} engine>"
+    @property
+    def label(self) -> str:
+        """Kernel and engine."""
+        return f"trace of {source_name(self.data.kernel)}, {self.data.engine} engine"
+
+    def table(self) -> Table:
+        """Counts for each warp width."""
+        rows = (
+            (item.warp_width, item.grid, item.thread_block, f"{item.source_instructions()[0]:,}")
+            for item in self.traces
+        )
+        return (">warp width", "grid", "thread block", ">warp instructions"), rows
 
     @property
     def code(self) -> str:
@@ -164,7 +175,7 @@ class KernelTrace:
         """What is assumed because the device does not run the code that was executed."""
         note = self.notes.get(target.name)
         if note is not None:
-            yield f"the source was executed, no machine code: {note}"
+            yield note
         elif trace.is_machine_code and trace.code != machine_code_name(target):
             yield f"machine code of {trace.code} stands for that of {target.name}"
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
-from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
+from kernelcast.execution.code import Code, CodePlan, NativeSource, planned, source_form
 from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_view import KernelView
 from kernelcast.execution.launch_sampling import may_be_sampled
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
@@ -49,8 +50,8 @@ __all__ = ["LoadedModule", "RunnableKernel"]
 _USUAL_WIDTH = 32
 
 
-@dataclass(frozen=True)
-class RunnableKernel:
+@dataclass(frozen=True, repr=False)
+class RunnableKernel(KernelView):
     """One kernel of a module; `run` executes it on the CPU.
 
     `native`: where its machine code comes from, None where it has none. `module`: what has the
@@ -60,9 +61,6 @@ class RunnableKernel:
     kernel: Kernel
     native: NativeSource | None = None
     module: Module | None = None
-
-    def __repr__(self) -> str:
-        return f"<kernel {self.name}>"
 
     @property
     def name(self) -> str:
@@ -166,12 +164,12 @@ class RunnableKernel:
     def _planned(self, launch: Launch, plan: CodePlan, options: RunOptions) -> KernelTrace:
         """One execution for each code of the plan, all from the same buffers."""
         parts = [(RunnableKernel(kernel), launch, group) for kernel, group in plan.machine]
-        is_plain = options.chosen_code is Code.AS_WRITTEN and self.kernel.machine is None
         if plan.source or not parts:
             registers = launch.registers
             if self.kernel.machine is None:
                 registers = registers or options.source_registers
-            mine = replace(self, kernel=as_written(self.kernel)) if is_plain else self
+            form = source_form(self.kernel, self.native, plan, options.chosen_code)
+            mine = replace(self, kernel=form)
             parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)
@@ -313,13 +311,14 @@ class LoadedModule(Mapping[str, RunnableKernel]):
     """The kernels of a source file by name.
 
     A kernel is called by its symbol, or by its C++ name where only one has it. `names` are further
-    names of symbols, such as `scale<float>`.
+    names of symbols, such as `scale<float>`. `note` tells what of the file was left out.
     """
 
     module: Module
     names: Mapping[str, str] = field(default_factory=dict)
     native: NativeSource | None = None
     """Where machine code of its kernels comes from; None where there is none."""
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<module {self.module.path}: {', '.join(self) or 'no kernels'}>"

@@ -12,7 +12,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import is_small, sampled_launch
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.sampling import Sampling
-from kernelcast.progress import tell
+from kernelcast.progress import LONG_S, tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Sampler", "tell_expected"]
 
-_LONG_S = 10.0
-
 _MANY_THREADS = 10**8
 """Buffers of so many threads are not made for a look at some paths."""
 
@@ -33,7 +31,7 @@ def tell_expected(paths: PathSamples, launch: Launch, widths: Sequence[int]) -> 
     """Tells how long a launch will be executed, where that is long."""
     works = [paths.work(launch, width) for width in widths]
     seconds = sum(work.expected_s for work in works if work is not None)
-    if seconds > _LONG_S:
+    if seconds > LONG_S:
         tell(f"{seconds:.0f} s or more to be expected", 0.0)
 
 

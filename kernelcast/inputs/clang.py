@@ -1,4 +1,4 @@
-"""clang as a compiler of OpenCL C: where it is, and one call of it."""
+"""clang as a compiler of OpenCL C and HIP: where it is, and one call of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,16 +16,17 @@ from kernelcast.errors import CompilationError, InputError, SourceSpan
 from kernelcast.input_files import read_input
 from kernelcast.simcore.host.deadline import check_time, deadline_in
 
-__all__ = ["Clang", "find_clang", "run_clang"]
+__all__ = ["Clang", "find_clang", "find_newest_clang", "run_clang"]
 
 _VARIABLE = "KERNELCAST_CLANG"
 _NEWEST, _OLDEST = 22, 14
 _NAMES = ("clang", *(f"clang-{number}" for number in range(_NEWEST, _OLDEST - 1, -1)))
 _INSTALL = (
-    "OpenCL C is compiled by clang, which is not installed: 'apt install clang' (Debian, Ubuntu), "
-    "'brew install llvm' (macOS) or 'conda install -c conda-forge clang' bring it, "
-    f"{_VARIABLE} names one elsewhere; or give the kernels as .bc or .spv"
+    "{language} is compiled by clang, which is not installed: 'apt install clang' (Debian, "
+    "Ubuntu), 'brew install llvm' (macOS) or 'conda install -c conda-forge clang' bring it, "
+    "{variable} names one elsewhere; or give the kernels as {others}"
 )
+_OTHERS = {"OpenCL C": ".bc or .spv", "HIP": ".bc"}
 _VERSION = re.compile(r"clang version (\d+)")
 _DECLARES_BY_ITSELF = 13
 """The first version whose driver declares the built-in functions of OpenCL without being told."""
@@ -57,8 +58,10 @@ class Clang:
         return ("-Xclang", "-finclude-default-header")
 
 
-def find_clang() -> Clang:
+def find_clang(language: str) -> Clang:
     """The program that KERNELCAST_CLANG names, or the first one on the path, or beside Python.
+
+    The `language` stands in messages.
 
     InputError, saying what to install, when there is none.
     """
@@ -68,13 +71,28 @@ def find_clang() -> Clang:
         if program is None:
             raise InputError(f"{_VARIABLE} is {chosen!r}, which is no program")
         return _known(program, Path(program).stat().st_mtime_ns)
+    found = next(_installed(), None)
+    if found is None:
+        raise InputError(
+            _INSTALL.format(language=language, variable=_VARIABLE, others=_OTHERS[language])
+        )
+    return found
+
+
+def find_newest_clang(language: str) -> Clang:
+    """What `find_clang` finds, but of all that are installed the newest one."""
+    if os.environ.get(_VARIABLE):
+        return find_clang(language)
+    return max(_installed(), key=lambda clang: clang.version, default=find_clang(language))
+
+
+def _installed() -> Iterator[Clang]:
     beside_python = sysconfig.get_path("scripts")
     for folders in (None, beside_python):
         for name in _NAMES:
             program = shutil.which(name, path=folders)
             if program is not None:
-                return _known(program, Path(program).stat().st_mtime_ns)
-    raise InputError(_INSTALL)
+                yield _known(program, Path(program).stat().st_mtime_ns)
 
 
 @cache

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import LoadedModule, RunnableKernel
+from kernelcast.inputs.clang_source import ClangSource
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, read_ir
-from kernelcast.inputs.opencl_source import OpenclSource, compile_opencl
+from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.launch.launch import Argument
 
@@ -97,7 +98,7 @@ def opencl_program(program: Any) -> OpenclProgram:
         raise InputError(f"opencl_program takes a pyopencl.Program, got {type(program).__name__}")
     text = program.get_info(opencl.program_info.SOURCE)
     if text:
-        source = OpenclSource(_NAME, text.encode())
+        source = ClangSource(_NAME, text.encode())
         bitcode = compile_opencl(source, CompilerOptions(options=_build_options(program, opencl)))
         return OpenclProgram(LoadedModule(read_ir(bitcode, _NAME)), program.context)
     for content in _intermediate(program, opencl):

@@ -11,9 +11,10 @@ from dataclasses import replace
 from importlib.resources import files
 
 from kernelcast.errors import InputError, UnsupportedInstruction
+from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
 from kernelcast.inputs.nvrtc_library import find_libdevice
-from kernelcast.inputs.opencl_source import ClangTarget, OpenclSource, compile_opencl
+from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.isa.ir.source_names import source_name
 
@@ -53,7 +54,7 @@ _DEBUG_LABEL = re.compile(r"^\$?L(?:__)?tmp\d+:\n", re.MULTILINE)
 """Marks of debug information, which LLVM sets even within a call."""
 
 
-def compile_opencl_to_ptx(source: OpenclSource, options: CompilerOptions) -> str:
+def compile_opencl_to_ptx(source: ClangSource, options: CompilerOptions) -> str:
     """The PTX of a source for `options.architecture`, from the cache when nothing has changed.
 
     CompilationError with the first error's place; InputError when there is no clang, or the
@@ -61,7 +62,7 @@ def compile_opencl_to_ptx(source: OpenclSource, options: CompilerOptions) -> str
     """
     output = _output(options.architecture)
     text = files("kernelcast.inputs").joinpath(_DEFINITIONS).read_bytes()
-    definitions = OpenclSource(_DEFINITIONS, text)
+    definitions = ClangSource(_DEFINITIONS, text)
     libraries = [compile_opencl(definitions, _DEFINITION_OPTIONS, ClangTarget(_TRIPLE))]
     libdevice = find_libdevice()
     if libdevice is not None:

@@ -1,11 +1,12 @@
 """A file to kernels, whatever its format.
 
-PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a cubin, a fat binary, an object or an executable.
+PTX, CUDA C++, HIP, OpenCL C, LLVM IR, SPIR-V, a cubin, a fat binary, an object or an executable.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,10 @@ from typing import TypeAlias
 from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.input_files import open_input, read_input
+from kernelcast.inputs.amd.code_objects import amd_contents
+from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
+from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.embedded_code import load_embedded
@@ -23,8 +28,9 @@ from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_i
 from kernelcast.inputs.native.cubins import kernels_of
 from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
-from kernelcast.inputs.opencl_source import compile_opencl, read_opencl_source
+from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.ptx_frontend import read_module, read_ptx
+from kernelcast.ptx_frontend.amdgcn.code_object import is_amd_elf, is_bundle
 from kernelcast.ptx_frontend.sass.container.cubin import is_cubin, read_cubin
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.isa.ir.kernel import Module
@@ -50,12 +56,34 @@ def load_source(
 
 
 def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
+    if includes_hip(_text_of(file)):
+        return _hip(file, options)
     made = compile_cuda(file, options)
     return ptx_module(made.ptx, f"{file} (PTX)", made.names)
 
 
+def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
+    source = read_clang_source(file)
+    made = compile_hip(source, options)
+    module = read_ir(made.ir, str(file))
+    if not module.kernels and not module.rejected:
+        raise InputError(
+            f"{file}: it holds no kernel: no __global__ function is defined; instances of "
+            "templates that nothing in it makes are named as `names`"
+        )
+    note = _NO_HOST_CODE if has_host_code(source.text) else ""
+    code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file), module)
+    return LoadedModule(module, made.names, code, note)
+
+
+def _cpp(file: Path, options: CompilerOptions) -> LoadedModule:
+    if not includes_hip(_text_of(file)):
+        raise InputError(f"{file}: C++ without kernels: it includes no <hip/hip_runtime.h>")
+    return _hip(file, options)
+
+
 def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
-    source = read_opencl_source(file)
+    source = read_clang_source(file)
     if options.architecture:
         ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
         return LoadedModule(with_names_of_builtins(ptx))
@@ -65,9 +93,11 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
 def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) -> LoadedModule:
     """Executables and fat binaries, LLVM IR and SPIR-V by their first bytes, else PTX."""
     content = _beginning(file)
+    if is_amd_elf(content) or is_bundle(content):
+        raise InputError(f"{file}: {amd_contents(read_input(file))}")
     is_machine_code = is_elf(content) or is_fat_binary(content)
     if options.options or options.include or (options.names and not is_machine_code):
-        raise InputError(f"{file}: compiler options and names are for CUDA C++ and OpenCL C")
+        raise InputError(f"{file}: compiler options and names are for CUDA C++, HIP and OpenCL C")
     if is_cubin(content):
         return LoadedModule(_cubin(file, options))
     if is_machine_code:
@@ -77,6 +107,8 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
         if options.architecture:
             raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
         return LoadedModule(load_llvm_ir(file))
+    if file.suffix != ".ptx" and not _VERSION.search(_text_of(file)):
+        raise InputError(_unknown(file))
     if options.architecture:
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")
     module = read_module(file)
@@ -87,9 +119,29 @@ def _text(file: Path) -> str:
     return read_input(file).rstrip(b"\0").decode("utf-8")
 
 
+def _text_of(file: Path) -> bytes:
+    try:
+        return read_input(file)
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+
+
+def _unknown(file: Path) -> str:
+    """What is said of a file that is none of what is read."""
+    suffixes = ", ".join((".ptx", *READERS, ".cubin", ".fatbin"))
+    return (
+        f"{file}: neither PTX nor anything else that holds kernels; read are {suffixes}, and "
+        "objects, libraries and executables with NVIDIA's code in them"
+    )
+
+
 _ir: Reader = partial(_by_content, is_ir=True)
 
 READERS: dict[str, Reader] = {
+    ".hip": _hip,
+    ".cpp": _cpp,
+    ".cc": _cpp,
+    ".cxx": _cpp,
     ".cu": _cuda,
     ".cuh": _cuda,
     ".cl": _opencl,
@@ -99,9 +151,17 @@ READERS: dict[str, Reader] = {
     ".spv": _ir,
 }
 """Readers by the suffix of a file; files of any other are known by what they begin with."""
-_HEAD_BYTES = 20
+_NO_HOST_CODE = (
+    "host code is skipped, launches by <<<>>> among it: kernels are launched from Python, by "
+    "workloads, or by the program under 'kernelcast capture'"
+)
+_VERSION = re.compile(rb"^[ \t]*\.(version|target|address_size)\b", re.MULTILINE)
+"""One of the directives that PTX begins with."""
+_HEAD_BYTES = 24
 """The beginning of an ELF file that says which machine it is for."""
-COMPILED_SUFFIXES = tuple(suffix for suffix in READERS if READERS[suffix] in (_cuda, _opencl))
+COMPILED_SUFFIXES = tuple(
+    suffix for suffix in READERS if READERS[suffix] in (_cuda, _hip, _cpp, _opencl)
+)
 """Suffixes of texts that compiler options apply to."""
 
 
@@ -110,6 +170,8 @@ def has_units(file: Path) -> bool:
     if file.suffix in READERS:
         return False
     content = _beginning(file)
+    if is_amd_elf(content):
+        return False
     return is_fat_binary(content) or (is_elf(content) and not is_cubin(content))
 
 

@@ -78,12 +78,16 @@ class KernelSupport:
 
 @dataclass(frozen=True, slots=True)
 class FileSupport:
-    """`unreadable` says why a file gave no kernels at all, `damaged` why parts of it gave none."""
+    """`unreadable` says why a file gave no kernels at all, `damaged` why parts of it gave none.
+
+    `note`: what else there is to say of it.
+    """
 
     path: str
     kernels: tuple[KernelSupport, ...] = ()
     unreadable: Missing | None = None
     damaged: tuple[Missing, ...] = ()
+    note: str = ""
 
     @property
     def is_supported(self) -> bool:
@@ -111,10 +115,10 @@ def check_file(
             kinds = (CodeKind.CUBIN, CodeKind.PTX) if is_native else (CodeKind.PTX, CodeKind.CUBIN)
             with open_units(file, chosen.architecture, kinds=kinds) as units:
                 return _checked_units(name, units, share)
-        module = load_source(file, chosen).module
+        loaded = load_source(file, chosen)
     except KernelcastError as error:
         return FileSupport(name, unreadable=_missing(error))
-    return FileSupport(name, tuple(_checked_module(module)))
+    return FileSupport(name, tuple(_checked_module(loaded.module)), note=loaded.note)
 
 
 def count_units(path: Path, options: CompilerOptions) -> int:
@@ -139,7 +143,8 @@ def merged_support(parts: Sequence[FileSupport]) -> FileSupport:
     unreadable = next((part.unreadable for part in parts if part.unreadable), None)
     if kernels and unreadable is not None:
         damaged[unreadable], unreadable = None, None
-    return FileSupport(parts[0].path, tuple(kernels.values()), unreadable, tuple(damaged))
+    note = next((part.note for part in parts if part.note), "")
+    return FileSupport(parts[0].path, tuple(kernels.values()), unreadable, tuple(damaged), note)
 
 
 def _checked_units(path: str, units: Units, share: tuple[int, int]) -> FileSupport:

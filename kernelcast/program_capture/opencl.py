@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, KernelcastError
+from kernelcast.inputs.clang_source import ClangSource
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.opencl_source import OpenclSource, compile_opencl
+from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.program_capture.arena import CallError
 from kernelcast.program_capture.code import Function, ProgramCode
 from kernelcast.program_capture.protocol import Status
@@ -83,7 +84,7 @@ def _compiled(source: _Source, offset: Offset) -> bytes:
     text = source.text
     if offset != _NO_OFFSET:
         text = _WITH_OFFSET.format(*offset).encode() + f'# 1 "{source.path}"\n'.encode() + text
-    return compile_opencl(OpenclSource(source.path, text), options)
+    return compile_opencl(ClangSource(source.path, text), options)
 
 
 def _options(text: str, folder: str) -> tuple[str, ...]:

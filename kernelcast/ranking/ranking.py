@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from kernelcast.notebook import InNotebooks, Table
 from kernelcast.ranking.variations import Configuration
+from kernelcast.simcore.isa.ir.source_names import source_name
+from kernelcast.units import format_seconds
 
 __all__ = [
     "Outcome",
@@ -58,8 +61,8 @@ class RankingRow:
     is_undominated: bool
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(InNotebooks):
     """`seconds_per_configuration`: what a prediction took of one core, in the mean."""
 
     kernel: str
@@ -69,6 +72,21 @@ class Ranking:
     rows: tuple[RankingRow, ...]
     refused: tuple[tuple[Configuration, str], ...]
     statements: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Kernel, device, and how many configurations."""
+        return (
+            f"ranking of {source_name(self.kernel)} on {self.device}: "
+            f"{len(self.rows)} configurations ({self.model})"
+        )
+
+    def table(self) -> Table:
+        """The configurations, fastest first."""
+        rows = (
+            (r.rank, r.configuration.label, format_seconds(r.time_s), r.limiter) for r in self.rows
+        )
+        return (">rank", "configuration", ">time", "limited by"), rows
 
     @property
     def pareto_note(self) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 from kernelcast.opencl_bench.finding_record import finding_record
 from kernelcast.opencl_bench.measurement import Curve, Measurement, Unit
 from kernelcast.opencl_bench.session import State
-from kernelcast.report.text import titled_table
+from kernelcast.report.tables import column_table
 from kernelcast.units import BINARY_PREFIXES, format_seconds, format_si
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def bench_list_report(
 ) -> RenderableType:
     """The OpenCL devices and the benchmarks, as tables."""
     header, *rows = bench_list_rows(devices)
-    found = titled_table("OpenCL devices", *(str(name) for name in header))
+    found = column_table("OpenCL devices", *(str(name) for name in header))
     for row in rows:
         found.add_row(*(str(cell) for cell in row))
-    known = titled_table("benchmarks", "--only", "measures", "needs")
+    known = column_table("benchmarks", "--only", "measures", "needs")
     for item in benchmarks:
         needs = ", ".join(sorted(feature.value for feature in item.needs))
         known.add_row(item.name, item.title, needs)
@@ -166,7 +166,7 @@ def _tables(session: Session) -> Iterator[RenderableType]:
 
 
 def _measurements(session: Session, title: str) -> RenderableType:
-    table = titled_table(title, "figure", ">value", ">spread", "")
+    table = column_table(title, "figure", ">value", ">spread", "")
     for found in session.measurements.values():
         table.add_row(
             found.name,
@@ -178,7 +178,7 @@ def _measurements(session: Session, title: str) -> RenderableType:
 
 
 def _curves(session: Session, title: str) -> RenderableType:
-    table = titled_table(title, "curve", ">points", "from", "to", ">lowest", ">highest", ">noisy")
+    table = column_table(title, "curve", ">points", "from", "to", ">lowest", ">highest", ">noisy")
     for found in session.curves.values():
         table.add_row(found.name, *_curve_cells(found))
     return table

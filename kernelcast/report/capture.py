@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from kernelcast.report.text import titled_table
+from kernelcast.report.tables import column_table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capture_record", "capture_report"]
 
-_MOST_KERNELS = 20
+_MOST_KERNELS = 10
 
 
 def capture_report(result: CaptureResult) -> RenderableType:
@@ -45,7 +45,7 @@ def _headline(result: CaptureResult) -> str:
 
 
 def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
-    totals = titled_table(
+    totals = column_table(
         "", "device", ">time line", ">kernels", ">between", ">copies", ">idle", "most of the time"
     )
     for total in process.totals:
@@ -88,7 +88,7 @@ def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
 
 def _kernel_table(process: ProcessResult) -> Table:
     columns = [f">{name}" for name in process.devices]
-    table = titled_table(
+    table = column_table(
         "", "kernel", ">launches", *columns, ">share", ">first", ">last", "limited by"
     )
     kernels = process.kernels

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from html import escape
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
+
+from kernelcast.report.tables import plain_table
 
 __all__ = ["DataTable", "as_html", "as_markdown", "as_text"]
 
@@ -38,7 +39,7 @@ def as_text(tables: Iterable[DataTable]) -> RenderableType:
     for table in tables:
         if not table.rows:
             continue
-        rich = Table(title=table.title, title_justify="left")
+        rich = plain_table(table.title)
         for position, column in enumerate(table.columns):
             longest = max(len(row[position]) for row in table.rows)
             rich.add_column(
@@ -49,7 +50,7 @@ def as_text(tables: Iterable[DataTable]) -> RenderableType:
             )
         for row in table.rows:
             rich.add_row(*row)
-        shown += [rich, Text(f"{table.note}\n")]
+        shown += [*([Text()] if shown else []), rich, *([Text(table.note)] if table.note else [])]
     return Group(*shown)
 
 
@@ -59,7 +60,8 @@ def as_markdown(tables: Iterable[DataTable]) -> str:
     for table in tables:
         if table.rows:
             rule = "|".join("---:" if column.startswith(">") else "---" for column in table.columns)
-            lines = [f"**{table.title}**", "", f"| {' | '.join(table.headings)} |", f"|{rule}|"]
+            title = [f"**{table.title}**", ""] if table.title else []
+            lines = [*title, f"| {' | '.join(table.headings)} |", f"|{rule}|"]
             lines += [f"| {' | '.join(row)} |" for row in table.rows]
             parts.append("\n".join((*lines, *(["", table.note] if table.note else []))))
     return "\n\n".join(parts)

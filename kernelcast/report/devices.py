@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 
-from kernelcast.report.text import exact_number, titled_table
+from kernelcast.report.tables import column_table
+from kernelcast.report.text import exact_number
 from kernelcast.simcore.device.named_facts import device_facts
 from kernelcast.simcore.device.section import section_named
 from kernelcast.simcore.isa.tensor_types import TensorType
@@ -70,13 +71,14 @@ def device_table(device: Device, observations: Observations = ()) -> RenderableT
     """All values of a device with their sources, and its curves, as tables."""
     header, *rows = device_rows(device, observations)
     title = f"{device.name}: {device.title}"
-    values = titled_table(title, "value", ">", "unit", *(str(name) for name in header[3:]))
+    values = column_table(title, "value", ">", "unit", *(str(name) for name in header[3:]))
+    values.columns[0].no_wrap = True
     for key, value, *rest in rows:
         shown = exact_number(value) if isinstance(value, float) else str(value)
         values.add_row(str(key), shown, *(str(cell) for cell in rest))
     if not device.curves:
         return values
-    curves = titled_table("curves", "x", ">y", "spread", "source", "reference")
+    curves = column_table("curves", "x", ">y", "spread", "source", "reference")
     for name, curve in device.curves.items():
         where = curve.provenance
         curves.add_section()

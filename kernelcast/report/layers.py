@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kernelcast.address.layer_sizes import LayerRow, LayerTable
 from kernelcast.ranking.variations import folding_label, shape_label
-from kernelcast.report.text import titled_table
+from kernelcast.report.tables import column_table
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_quantity
 
@@ -77,7 +77,7 @@ def layers_table(table: LayerTable) -> RenderableType:
     """A line for each condition, then what could not run."""
     scaled = " = ".join(table.scaled)
     columns = ("device", "block", "folding", "wave", "level", "kept between uses", ">needs")
-    shown = titled_table(
+    shown = column_table(
         source_name(table.kernel), *columns, ">has", "holds", f">up to {scaled}", ">else B/unit"
     )
     configuration = None

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kernelcast.ranking.ranking import Ranking, RankingRow
 from kernelcast.ranking.variations import folding_label, shape_label
-from kernelcast.report.text import titled_table
+from kernelcast.report.tables import column_table, first_rows
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
 
@@ -29,7 +29,7 @@ _HEADINGS = {
 
 Cycles of L1 and bytes, of a unit of work where they come from addresses.
 """
-_MOST_REASONS = 5
+_MOST_REASONS = 2
 
 
 def rank_record(rankings: Sequence[Ranking]) -> dict[str, Any]:
@@ -94,23 +94,23 @@ def rank_rows(rankings: Sequence[Ranking]) -> Rows:
     ]
 
 
-def rank_table(rankings: Sequence[Ranking], top: int = 0) -> RenderableType:
+def rank_table(rankings: Sequence[Ranking], top: int, detail: int) -> RenderableType:
     """A table for each device, of its `top` fastest configurations, of all when that is 0."""
-    return Group(*(part for ranking in rankings for part in _tables(ranking, top)))
+    return Group(*(part for ranking in rankings for part in _tables(ranking, top, detail)))
 
 
-def _tables(ranking: Ranking, top: int) -> Iterator[RenderableType]:
+def _tables(ranking: Ranking, top: int, detail: int) -> Iterator[RenderableType]:
     names = [name for name in _HEADINGS if any(name in row.volumes for row in ranking.rows)]
     title = f"{source_name(ranking.kernel)} on {ranking.device} ({ranking.model})"
     columns = (">rank", "block", "folding", ">time", ">/ best", "limited by")
-    table = titled_table(title, *columns, *(f">{_HEADINGS[name]}" for name in names))
+    table = column_table(title, *columns, *(f">{_HEADINGS[name]}" for name in names))
     shown = ranking.rows[:top] if top else ranking.rows
     for row in shown:
         table.add_row(*_cells(row, ranking.rows[0].time_s, names))
     yield table
     if len(shown) < len(ranking.rows):
         yield Text(f"and {len(ranking.rows) - len(shown)} slower ones (--top 0 shows all)")
-    for line in (ranking.pareto_note, *_limiters(ranking), *_refusals(ranking)):
+    for line in (ranking.pareto_note, *_limiters(ranking), *_refusals(ranking, detail)):
         if line:
             yield Text(line)
     yield from map(Text, ranking.statements)
@@ -140,18 +140,19 @@ def _limiters(ranking: Ranking) -> Iterator[str]:
         yield f"limited: {', '.join(parts)}"
 
 
-def _refusals(ranking: Ranking) -> Iterator[str]:
+def _refusals(ranking: Ranking, detail: int) -> Iterator[str]:
     """The reasons with how many configurations they concern, the most frequent ones first."""
     reasons: dict[str, list[str]] = {}
     for configuration, reason in ranking.refused:
         reasons.setdefault(reason, []).append(configuration.label)
     ordered = sorted(reasons.items(), key=lambda item: -len(item[1]))
-    for reason, labels in ordered[:_MOST_REASONS]:
+    shown = first_rows(ordered, _MOST_REASONS, detail)
+    for reason, labels in shown:
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
         yield f"not ranked: {labels[0]}{more}: {reason}"
-    if len(ordered) > _MOST_REASONS:
-        rest = sum(len(labels) for _, labels in ordered[_MOST_REASONS:])
-        yield f"not ranked: {rest} more for other reasons (--json lists them)"
+    rest = sum(len(labels) for _, labels in ordered[len(shown) :])
+    if rest:
+        yield f"not ranked: {rest} more for other reasons (-v lists them)"
 
 
 def _volume_names(rankings: Sequence[Ranking]) -> list[str]:

@@ -32,6 +32,7 @@ __all__ = [
     "models_record",
     "profile_record",
     "run_record",
+    "speed_ups",
     "to_csv",
     "to_json",
 ]
@@ -53,7 +54,7 @@ def to_csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue().rstrip("\n")
 
 
-def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
+def estimates_record(kernel: str, estimates: Sequence[Estimate]) -> Record:
     """The estimates with their terms, as a record."""
     return {
         "kernel": kernel,
@@ -81,11 +82,20 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
                 ],
                 "assumptions": list(item.assumptions),
                 "code": item.code,
+                "achieved": dict(item.achieved),
+                "sample_share": item.sample_share,
+                "speed_up": speed_up,
                 "valid": item.is_valid,
             }
-            for item in estimates
+            for item, speed_up in zip(estimates, speed_ups(estimates), strict=True)
         ],
     }
+
+
+def speed_ups(estimates: Sequence[Estimate]) -> list[float]:
+    """How many times as fast each is as the first one of the same model."""
+    first = {item.model: item.time_s for item in reversed(estimates)}
+    return [first[item.model] / item.time_s for item in estimates]
 
 
 def estimate_rows(estimates: Sequence[Estimate]) -> Rows:

@@ -26,6 +26,7 @@ def support_record(survey: Survey) -> dict[str, Any]:
 def _file_record(file: FileSupport) -> dict[str, Any]:
     return {
         "path": file.path,
+        "note": file.note or None,
         "unreadable": file.unreadable and _missing_record(file.unreadable),
         "damaged": [_missing_record(item) for item in file.damaged],
         "kernels": [
@@ -63,6 +64,8 @@ def _file_lines(file: FileSupport) -> Iterator[str]:
     yield from (f"  damaged: {_placed(item)}" for item in file.damaged)
     if not file.kernels and file.unreadable is None:
         yield "  no kernels"
+    if file.note:
+        yield f"  {file.note}"
     for kernel in file.kernels:
         yield f"  {kernel.name}: {_verdict(kernel)}"
         yield from (f"    {_placed(item)}" for item in kernel.missing)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 
 from kernelcast.models.topdown import LEVELS
 from kernelcast.report.data_table import DataTable, as_text
+from kernelcast.report.tables import first_rows, rest_text
 from kernelcast.simcore.isa.ir.source_names import source_name
 
 if TYPE_CHECKING:
@@ -19,34 +21,38 @@ __all__ = ["topdown_record", "topdown_report", "topdown_rows"]
 
 _HEADER = ("kernel", "invocation", "device", "ipc_max", "level", "part", "ipc", "percent")
 _PATH_SEPARATOR = "/"
+_SMALL_PERCENT = 1.0
+_MOST_LINES, _MOST_KERNELS = 4, 8
 
 
 def topdown_report(
-    application: ApplicationTopDown, level: int, *, per_invocation: bool
+    application: ApplicationTopDown, level: int, *, per_invocation: bool, detail: int
 ) -> RenderableType:
     """The parts of all kernels together, then the first level of each kernel and invocation.
 
-    What has no share on the last level is left out.
+    What has no share on the last level is left out; without details small parts and assumptions.
     """
     total = application.total
     notes = [f"assumed: {item}" for item in (*application.assumptions, *total.assumptions)]
+    if not detail:
+        notes = []
     if application.bottleneck:
         notes.insert(0, f"limited by {application.bottleneck}")
-    tables = [_parts_table(total, level, notes)]
+    tables = [_parts_table(total, level, notes, 0.0 if detail else _SMALL_PERCENT)]
     if len(application.kernels) > 1:
-        tables.append(_kernels_table(application))
+        tables.append(_kernels_table(application, detail))
     if application.hot_lines:
-        tables.append(_lines_table(application.hot_lines))
+        tables.append(_lines_table(application.hot_lines, detail))
     if per_invocation:
         tables += [_invocations_table(kernel) for kernel in application.kernels]
     return Group(as_text(tables))
 
 
-def _parts_table(result: TopDown, level: int, notes: Sequence[str]) -> DataTable:
+def _parts_table(result: TopDown, level: int, notes: Sequence[str], least: float) -> DataTable:
     rows = tuple(
         ("  " * (len(path) - 1) + part.name, f"{part.ipc:.3f}", f"{part.percent:.1f} %")
         for path, part in result.to_level(level).walk()
-        if part.ipc or len(path) < LEVELS[-1]
+        if (part.ipc or len(path) < LEVELS[-1]) and (part.percent >= least or len(path) == 1)
     )
     return DataTable(
         f"{source_name(result.kernel)} on {result.device}",
@@ -56,20 +62,24 @@ def _parts_table(result: TopDown, level: int, notes: Sequence[str]) -> DataTable
     )
 
 
-def _lines_table(lines: Sequence[HotLine]) -> DataTable:
+def _lines_table(lines: Sequence[HotLine], detail: int) -> DataTable:
     rows = tuple(
         (
-            *(line.place, line.mnemonic, f"{line.percent:.1f} %"),
-            *(line.reason.ncu, line.reason.detail, line.load),
+            *(PurePath(line.place).name, line.mnemonic, f"{line.percent:.1f} %"),
+            *(
+                f"{line.reason.ncu} {line.reason.detail}".rstrip(),
+                PurePath(line.load.partition(" ")[0]).name,
+            ),
         )
-        for line in lines
+        for line in first_rows(lines, _MOST_LINES, detail)
     )
-    columns = ("waits at", "before", ">of warps' cycles", "mostly", "", "for")
-    return DataTable("where warps wait", columns, rows)
+    columns = ("warps wait at", "before", ">of their cycles", "mostly", "for")
+    return DataTable("", columns, rows, rest_text(len(rows), len(lines), "places"))
 
 
-def _kernels_table(application: ApplicationTopDown) -> DataTable:
+def _kernels_table(application: ApplicationTopDown, detail: int) -> DataTable:
     names = _first_level([kernel.mean for kernel in application.kernels])
+    shown = first_rows(application.kernels, _MOST_KERNELS, detail)
     rows = tuple(
         (
             source_name(kernel.kernel),
@@ -77,10 +87,11 @@ def _kernels_table(application: ApplicationTopDown) -> DataTable:
             f"{application.share(kernel):.1%}",
             *_percentages(kernel.mean, names),
         )
-        for kernel in application.kernels
+        for kernel in shown
     )
     columns = ("kernel", ">launches", ">time", *(f">{name}" for name in names))
-    return DataTable("kernels, percent of IPC_MAX", columns, rows)
+    rest = rest_text(len(shown), len(application.kernels), "kernels")
+    return DataTable("kernels, percent of IPC_MAX", columns, rows, rest)
 
 
 def _invocations_table(kernel: KernelTopDown) -> DataTable:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kernelcast.ranking.variants import VariantTuning
-from kernelcast.report.text import titled_table
+from kernelcast.report.tables import column_table
 from kernelcast.units import format_seconds
 
 __all__ = ["tuning_record", "tuning_rows", "tuning_table"]
@@ -47,7 +47,7 @@ def tuning_table(found: Sequence[VariantTuning]) -> RenderableType:
 
 def _table(found: VariantTuning) -> RenderableType:
     columns = (">rank", "configuration", ">time", ">registers", "limited by")
-    table = titled_table(f"{found.workload} on {found.device}", *columns)
+    table = column_table(f"{found.workload} on {found.device}", *columns)
     for rank, row in enumerate(found.rows, 1):
         table.add_row(
             str(rank),

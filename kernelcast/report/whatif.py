@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kernelcast.report.text import exact_number, titled_table
+from kernelcast.report.tables import column_table, first_rows, rest_text
+from kernelcast.report.text import exact_number
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["whatif_record", "whatif_rows", "whatif_table"]
 
 Rows = list[Sequence[object]]
+_MOST_ROWS = 15
 
 
 def whatif_record(result: WhatIf) -> dict[str, Any]:
@@ -61,32 +63,31 @@ def whatif_rows(result: WhatIf) -> Rows:
     ]
 
 
-def whatif_table(result: WhatIf) -> RenderableType:
-    """Estimates on changed architectures as a table.
+def whatif_table(result: WhatIf, detail: int) -> RenderableType:
+    """A line for each model and architecture, then what is to be said of models and launches.
 
-    A line for each model and architecture, then what follows from the changes, then what is to be
-    said of models and launches.
+    With details all that follows from the changes.
     """
-    table = titled_table(
-        source_name(result.kernel), "device", "changed", "model", ">time", ">speed-up", "bound"
+    table = column_table(
+        source_name(result.kernel),
+        *("device", "changed", "model", ">time", ">speed-up", "limited by"),
     )
-    model = ""
-    for row in result.rows:
-        if model and row.estimate.model != model:
-            table.add_section()
-        model = row.estimate.model
+    shown = first_rows(result.rows, _MOST_ROWS, detail)
+    for row in shown:
         table.add_row(
             row.architecture.base,
-            row.architecture.label,
-            model,
+            row.architecture.label.replace(", ", "\n"),
+            row.estimate.model,
             format_seconds(row.estimate.time_s),
             f"{row.speedup:.3f}",
             row.estimate.bottleneck,
         )
-    parts: list[RenderableType] = [table]
-    parts.extend(Text(line) for line in _followed_lines(result))
-    parts.extend(Text(line) for line in result.statements)
-    return Group(*parts)
+    followed = list(_followed_lines(result))
+    if followed and not detail:
+        followed = ["what depends on the changed facts follows them (-v lists it)"]
+    rest = rest_text(len(shown), len(result.rows), "rows")
+    lines = (rest, *followed, *result.statements)
+    return Group(table, *(Text(line) for line in lines if line))
 
 
 def _followed_lines(result: WhatIf) -> Iterator[str]:

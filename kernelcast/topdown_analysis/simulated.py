@@ -18,6 +18,7 @@ from kernelcast.simcore.timing.kernel.awaited_loads import awaited_loads
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.launch.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
 __all__ = ["simulated_topdown"]
 
@@ -39,14 +40,15 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
     if timed is None:
         why = profile.not_timed or "the paths of its warps were not recorded"
         raise ModelNotApplicable(f"kernel {profile.kernel} cannot be simulated: {why}")
-    timing = launch_timing(timed, device)
+    tables = SharedTables()
+    timing = launch_timing(timed, device, tables=tables)
     active = 1.0 if profile.divergence is None else profile.divergence
     stalls = {why: cycles for why, cycles in timing.warp_stalls.items() if why not in _NO_WARP}
     slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
     lines = hot_lines(timed.instructions, timing.warp_cycles, loads=awaited_loads(timed))
-    first = reliefs(timed, device, timing)[0]
+    first = reliefs(timed, device, timing, tables=tables)[0]
     return ApplicationTopDown(
         (kernel,),
         (*_ASSUMPTIONS, *_without_warp(timing)),

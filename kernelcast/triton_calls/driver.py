@@ -161,7 +161,7 @@ class KernelcastDriver:
 
     def __init__(self, device: Device, maker: LaunchMaker) -> None:
         architecture = machine_architecture(device)
-        if architecture is None or architecture < _OLDEST:
+        if not isinstance(architecture, int) or architecture < _OLDEST:
             raise InputError(
                 f"Triton does not compile for {device.title}: it takes NVIDIA's GPUs from compute "
                 "capability 7.5 on"

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from kernelcast.api import estimate
+from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
@@ -85,6 +86,7 @@ class CallSession:
         self.model = model
         self.calls: list[CapturedCall] = []
         self.wants_results = True
+        self._wants_reasons = True
         self._groups = [
             (KernelcastDriver(group[0], self), group) for group in _by_architecture(devices)
         ]
@@ -142,6 +144,9 @@ class CallSession:
             trace = run() if self.wants_results else _sampled(run)
             profiles = {device.name: trace.profile(device) for device in group}
         model = INTERVAL if self._predicts_quickly else self.model
+        own = {
+            device.name: {} if self._wants_reasons else only_time(model, device) for device in group
+        }
         metadata = compiled.metadata
         self._made.append(
             CapturedCall(
@@ -149,7 +154,9 @@ class CallSession:
                 grid=tuple(grid),
                 constants=compiled.constants,
                 options={name: getattr(metadata, name) for name in _OPTIONS},
-                estimates={name: estimate(item, model) for name, item in profiles.items()},
+                estimates={
+                    name: estimate(item, model, **own[name]) for name, item in profiles.items()
+                },
                 profiles=profiles,
                 kernels=dict.fromkeys(profiles, compiled.kernel),
             )
@@ -166,18 +173,18 @@ class CallSession:
 
     @contextmanager
     def predicting(self, *, quickly: bool = False) -> Iterator[list[CapturedCall]]:
-        """Launches are estimated for the first device alone, and their results not wanted.
+        """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
         They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
         """
-        before = self.wants_results, self._groups, self._predicts_quickly
+        before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
         self.wants_results, self._groups = False, self._groups[:1]
-        self._predicts_quickly = quickly
+        self._predicts_quickly, self._wants_reasons = quickly, False
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
         finally:
-            self.wants_results, self._groups, self._predicts_quickly = before
+            self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons = before
 
     @contextmanager
     def _making(

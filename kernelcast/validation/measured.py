@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from kernelcast.api import estimate
+from kernelcast.defaults import only_time
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
 from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
@@ -162,7 +163,8 @@ class _Comparison:
         name = f"{row.workload} {row.size}"
         for model in self._models:
             try:
-                found = estimate(trace.profile(self._device), model)
+                own = only_time(model, self._device)
+                found = estimate(trace.profile(self._device), model, **own)
             except ModelNotApplicable as reason:
                 self.notes.append(f"{name}: {model} does not apply: {reason}")
                 continue

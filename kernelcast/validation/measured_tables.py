@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernelcast.api import estimate
+from kernelcast.defaults import only_time
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
 from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
@@ -213,7 +214,8 @@ class _Predictions:
         found = []
         for model in self._models:
             try:
-                result = estimate(trace.profile(launch.device), model)
+                own = only_time(model, launch.device)
+                result = estimate(trace.profile(launch.device), model, **own)
             except ModelNotApplicable as reason:
                 self._notes[f"{launch.device.name}: {model} does not apply: {reason}"] += 1
                 continue

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
 from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.launch.local_arrays import resource_needs
-from kernelcast.simcore.memory.banks import has_banked_l1
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import native_accesses

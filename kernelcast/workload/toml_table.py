@@ -16,7 +16,7 @@ from kernelcast.workload.json_object import dotted, place
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
 
-_OF_KERNELS = frozenset({".ptx", ".cu", ".cuh", ".cl", ".ocl", ".ll"})
+_OF_KERNELS = frozenset({".ptx", ".cu", ".cuh", ".hip", ".cl", ".ocl", ".ll"})
 """Suffixes of texts that are taken for workloads."""
 
 Expression = str | int | float

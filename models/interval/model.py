@@ -10,20 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.expected import expected_walks_s
 from kernelcast.models.interval.model_error import model_error
 from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
+from kernelcast.models.option import ModelOption
 from kernelcast.models.tensor_work import check_tensor_units
-from kernelcast.progress import tell
+from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
@@ -32,13 +35,22 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 if TYPE_CHECKING:
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
+    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
-__all__ = ["NAME", "interval"]
+__all__ = ["EXPLAINED", "NAME", "interval"]
 
 NAME = "interval"
 
+EXPLAINED = ModelOption(
+    "explained",
+    str,
+    "yes or no: whether the launch is simulated without each of its parts, to say what holds it "
+    "up; otherwise the largest term is named.",
+    lambda given: "" if given in ("yes", "no") else f"explained is yes or no, not {given!r}",
+)
 
-@declared(needs={Recording.PATHS})
+
+@declared(needs={Recording.PATHS}, options=(EXPLAINED,))
 def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """Estimates from a simulated SM; ModelNotApplicable for devices without timing facts."""
     if device.timing is None:
@@ -50,49 +62,76 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
     timed = profile.derived(timed_warps)
     if timed is None:
         return interval_bound(profile, device, factor)
-    return _simulated(profile, timed, device, factor)
+    made = _simulated(profile, timed, device, factor)
+    return made.estimate if options.value(EXPLAINED) == "no" else _explained(made, timed, factor)
+
+
+class _Simulated(NamedTuple):
+    """An estimate that names its largest term, and what it takes to explain it."""
+
+    estimate: Estimate
+    timing: LaunchTiming
+    shares: dict[Share, float]
+    tables: SharedTables
+
+
+def _explained(made: _Simulated, kernel: TimedKernel, factor: float) -> Estimate:
+    """The estimate with what the launch would gain without its parts."""
+    found = reliefs(kernel, made.timing.device, made.timing, tables=made.tables)
+    explained = explanation(kernel, made.timing, made.shares, found, factor)
+    return replace(
+        made.estimate,
+        bottleneck=found[0].name,
+        gain=found[0].gain,
+        gain_text=found[0].gain_text,
+        causes=explained.causes,
+        advice=explained.advice,
+    )
 
 
 def _simulated(
     profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
-) -> Estimate:
+) -> _Simulated:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+    from kernelcast.simcore.timing.launch.steady_stretch import MOST_INSTRUCTIONS
+    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
+    tables = SharedTables()
+    timed = partial(launch_timing, kernel, tables=tables)
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        walked = [device, *premises(device)]
-        timings = []
-        for walk in pool.map(partial(launch_timing, kernel), walked):
-            timings.append(walk)
-            tell("walk", len(timings) / len(walked))
-        timing, *others = timings
-    seconds = [factor * item.seconds for item in (timing, *others)]
+        first = pool.submit(timed, device)
+        others = [pool.submit(timed, item, only_time=True) for item in premises(device)]
+        walks = [first, *others]
+        expected_s = expected_walks_s(kernel, device, len(walks), MOST_INSTRUCTIONS)
+        stage = lasting_stage("walk", expected_s)
+        tell(stage, 0.0)
+        for number, walk in enumerate(walks, 1):
+            walk.result()
+            tell(stage, number / len(walks))
+    timing = first.result()
+    seconds = [factor * walk.result().seconds for walk in walks]
     error = model_error()
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
-    found = reliefs(kernel, device, timing)
-    explained = explanation(kernel, timing, shares, found, factor)
-    return Estimate(
+    made = Estimate(
         kernel=profile.kernel,
         device=device.name,
         model=NAME,
         terms=terms,
-        bottleneck=found[0].name,
-        gain=found[0].gain,
-        gain_text=found[0].gain_text,
+        bottleneck=terms.bottleneck.name,
         time_low_s=min(error.low * terms.seconds, *seconds),
         time_high_s=max(error.high * terms.seconds, *seconds),
         basis=f"simulated again with {SPREAD}; {error.basis}",
         coverage=error.coverage,
         repeats=profile.repeats,
         parameters=_parameters(timing, kernel, device, terms.seconds),
-        causes=explained.causes,
-        advice=explained.advice,
         cycles=timing.cycles * timing.scale,
         clock_hz=device.running_clock_hz,
         assumptions=(*_assumptions(profile, kernel, device, timing), *profile.assumptions),
         validity=launch_validity(profile, terms.seconds),
     )
+    return _Simulated(made, timing, shares, tables)
 
 
 def _terms(timing: LaunchTiming, shares: dict[Share, float], tail_s: float, factor: float) -> Term:

@@ -8,7 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelcast.progress import tell
+import numpy as np
+
+from kernelcast.models.interval.expected import expected_walks_s
+from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
@@ -16,8 +19,9 @@ from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
 if TYPE_CHECKING:
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
+    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
-__all__ = ["NOTABLE", "OF_KERNEL", "Relief", "reliefs"]
+__all__ = ["NOTABLE", "OF_KERNEL", "WAITS", "Relief", "never_waits", "reliefs"]
 
 NOTABLE = 0.02
 """The least share of the time that is worth a word."""
@@ -76,6 +80,15 @@ _USED_BY: Mapping[Component, Pipeline] = {
     Component.FENCE: Pipeline.FENCE,
 }
 """Parts that only instructions of one pipeline use."""
+WAITS: Mapping[Component, StallReason] = {
+    **{unit: StallReason[f"{unit.name}_PIPE"] for unit in _UNITS if unit is not Component.FP64},
+    Component.SHARED_LATENCY: StallReason.SHARED_DEPENDENCY,
+    Component.CONSTANT_LATENCY: StallReason.CONSTANT_DEPENDENCY,
+}
+"""Parts without which nothing changes but waits for this reason.
+
+Double precision is not one of them, as the operations take the lanes of single precision instead.
+"""
 _MOST_NAMES = 4
 _PLURAL = ("lanes", "units", "multipliers", "barriers", "fences")
 
@@ -127,35 +140,86 @@ Times = Callable[[Sequence[frozenset[Component]]], list[float]]
 
 
 def reliefs(
-    kernel: TimedKernel, device: Device, timing: LaunchTiming, *, all_parts: bool = False
+    kernel: TimedKernel,
+    device: Device,
+    timing: LaunchTiming,
+    *,
+    tables: SharedTables | None = None,
+    all_parts: bool = False,
 ) -> tuple[Relief, ...]:
     """What the launch would gain without each of its parts, the bottleneck first, then by gain.
 
-    All that save a notable share of the time, at least one. `timing` is of `kernel` on `device`.
-    Parts that cannot matter are not simulated, unless `all_parts` are wanted.
+    All that save a notable share of the time, at least one. `timing` is of `kernel` on `device`,
+    with `tables`. Parts that cannot matter are not simulated, unless `all_parts` are wanted.
     """
-    from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+    # The compiled simulator leaves the interpreter to others.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        times = _Times(pool, kernel, device, timing, tables)
+        parts = _parts(kernel, device, timing)
+        executed = frozenset(kernel.pipeline[pc] for pc in np.unique(kernel.paths.pc).tolist())
+        used = [part for part in parts if _is_used(part, kernel, timing, executed)]
+        if all_parts:
+            times.simulates_all = True
+            return _ranked(times, parts, used, timing.seconds)
+        return _ranked(times, used, used, timing.seconds)
 
-    def time(without: frozenset[Component]) -> float:
+
+class _Times:
+    """The times of a launch without some of its parts, each simulated once."""
+
+    def __init__(
+        self,
+        pool: ThreadPoolExecutor,
+        kernel: TimedKernel,
+        device: Device,
+        timing: LaunchTiming,
+        tables: SharedTables | None,
+    ) -> None:
+        self._pool = pool
+        self._kernel, self._device, self._timing = kernel, device, timing
+        self._tables = tables
+        self._known: dict[frozenset[Component], float] = {}
+        self.simulates_all = False
+
+    def __call__(self, sets: Sequence[frozenset[Component]]) -> list[float]:
+        """Seconds without the parts of each set."""
+        from kernelcast.simcore.timing.launch.steady_stretch import FEW_INSTRUCTIONS
+
+        new = [parts for parts in dict.fromkeys(sets) if parts not in self._known]
+        expected_s = expected_walks_s(self._kernel, self._device, len(new), FEW_INSTRUCTIONS)
+        stage = lasting_stage("advice", expected_s)
+        tell(stage, 0.0)
+        walks = zip(new, self._pool.map(self._time, new), strict=True)
+        for number, (parts, seconds) in enumerate(walks, 1):
+            self._known[parts] = seconds
+            tell(stage, number / len(new))
+        return [self._known[parts] for parts in sets]
+
+    def _time(self, without: frozenset[Component]) -> float:
+        from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+
+        timing = self._timing
         if without == {Component.LAUNCH_OVERHEAD}:
             return timing.seconds - timing.overhead_s
         if without == {Component.IMBALANCE}:
-            return timing.seconds - device.seconds(timing.scale * timing.imbalance_cycles)
-        return launch_timing(kernel, device, without).seconds
+            return timing.seconds - self._device.seconds(timing.scale * timing.imbalance_cycles)
+        if not self.simulates_all and len(without) == 1 and never_waits(timing, *without):
+            return timing.seconds
+        return launch_timing(
+            self._kernel,
+            self._device,
+            without,
+            tables=self._tables,
+            only_time=True,
+        ).seconds
 
-    # The compiled simulator leaves the interpreter to others.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
 
-        def times(sets: Sequence[frozenset[Component]]) -> list[float]:
-            found: list[float] = []
-            for seconds in pool.map(time, sets):
-                found.append(seconds)
-                tell("advice", len(found) / len(sets))
-            return found
-
-        parts = _parts(kernel, device, timing)
-        used = [part for part in parts if _is_used(part, kernel, timing)]
-        return _ranked(times, parts if all_parts else used, used, timing.seconds)
+def never_waits(timing: LaunchTiming, part: Component) -> bool:
+    """Whether nothing has ever waited for the part, so that all goes as it does without it."""
+    if part is Component.OUTSTANDING_REQUESTS:
+        return not timing.has_queued
+    reason = WAITS.get(part)
+    return reason is not None and reason not in timing.waits
 
 
 def _ranked(
@@ -246,8 +310,10 @@ def _of_waves(kernel: TimedKernel, device: Device, timing: LaunchTiming) -> Comp
     return Component.IMBALANCE if timing.imbalance_cycles else None
 
 
-def _is_used(part: Component, kernel: TimedKernel, timing: LaunchTiming) -> bool:
-    """Whether the launch uses the part at all."""
+def _is_used(
+    part: Component, kernel: TimedKernel, timing: LaunchTiming, executed: frozenset[Pipeline]
+) -> bool:
+    """Whether the launch uses the part at all; `executed` are the pipelines of its events."""
     pipeline = _USED_BY.get(part)
     match part:
         case Component.BARRIER if len(kernel.paths.phases):
@@ -255,5 +321,5 @@ def _is_used(part: Component, kernel: TimedKernel, timing: LaunchTiming) -> bool
         case Component.INSTRUCTION_FETCH:
             return timing.lost(StallReason.INSTRUCTION_FETCH) > 0
         case Component.ARITHMETIC_LATENCY:
-            return any(_USED_BY[unit] in kernel.pipeline for unit in _UNITS)
-    return pipeline is None or pipeline in kernel.pipeline
+            return any(_USED_BY[unit] in executed for unit in _UNITS)
+    return pipeline is None or pipeline in executed

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
+from kernelcast.simcore.device.device_view import DeviceView
 from kernelcast.simcore.device.host_link_facts import HostLinkFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
@@ -244,7 +245,8 @@ class TimingFacts:
     each of its warps; the place of the other one is free `store_retire_cycles` after its last store
     at the soonest (0: stores hold nothing). The GPU begins one thread block in `dispatch_cycles`,
     on whichever SM (0: as many as there is room for). A barrier opens `barrier_latency_cycles`
-    after the last warp came, and `barrier_warp_cycles` for each warp that it counted.
+    after the last warp came, and `barrier_warp_cycles` for each warp that it counted. In a cycle an
+    SM takes the addresses of `load_store_lanes` for shared memory (0: of a whole warp).
     """
 
     issues_per_scheduler: int
@@ -282,9 +284,8 @@ class TimingFacts:
     warp_launch_cycles: float = 0.0
     dispatch_cycles: float = 0.0
     dram_queue_cycles: float = 0.0
-    """What a load waits longer at DRAM for other requests while it is half busy."""
+    """What a load waits at DRAM for others while it is half busy; `mixed`: as much is written."""
     dram_mixed_queue_cycles: float = 0.0
-    """`dram_queue_cycles` where as much is written as read."""
     dram_turn_cycles: float = 0.0
     """What a load waits longer at DRAM where as much is written as read, however little that is."""
     l2_partial_writes_per_s: float = 0.0
@@ -292,10 +293,11 @@ class TimingFacts:
     barrier_warp_cycles: float = 0.0
     shared_paired_lanes: int = 1
     """2 where data of two lanes that load the same return together."""
+    load_store_lanes: int = 0
 
 
-@dataclass(frozen=True)
-class Device:
+@dataclass(frozen=True, repr=False)
+class Device(DeviceView):
     """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
 
     name: str

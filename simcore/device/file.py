@@ -82,6 +82,7 @@ _MAY_BE_ZERO = frozenset(
         "timing.dram_turn_cycles",
         "timing.l2_partial_writes_per_s",
         "timing.barrier_warp_cycles",
+        "timing.load_store_lanes",
     )
 )
 _RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")

@@ -58,6 +58,7 @@ def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
         registers=launch.registers or _assembled_registers(kernel),
         max_registers=kernel.max_registers,
         fewest_registers=None if _keeps_order(kernel) else fewest_registers(kernel),
+        compiled_registers=kernel.compiled_registers,
     )
 
 

@@ -11,13 +11,13 @@ and four for lanes in turn at four addresses (`validation/measured/h100-sxm.json
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.device import ConstantFacts, Device, SharedMemoryFacts
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
@@ -32,14 +32,12 @@ __all__ = [
     "are_paired",
     "banked_wavefronts",
     "constant_wavefronts",
-    "has_banked_l1",
     "shared_wavefronts",
 ]
 
 MOST_LANES = 64
 """The widest warp of any device."""
 _JOINED_GROUPS = 2
-_FIRST_BANKED = 7
 """Major compute capability of Volta."""
 
 Ints = npt.NDArray[np.int64]
@@ -88,13 +86,6 @@ def are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
         differs = patterns.offsets != patterns.offsets[:, other]
         paired |= ~(differs & is_active & is_active[:, other]).any(axis=1)
     return paired
-
-
-def has_banked_l1(device: Device) -> bool:
-    """Whether L1 and shared memory are one array of banks."""
-    major = re.match(r"(\d+)\.\d+$", device.architecture.compute_capability)
-    is_nvidia = device.architecture.vendor == "NVIDIA"
-    return is_nvidia and major is not None and int(major[1]) >= _FIRST_BANKED
 
 
 def shared_wavefronts(

@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.banks import has_banked_l1, shared_wavefronts
+from kernelcast.simcore.memory.banks import shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
 from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments

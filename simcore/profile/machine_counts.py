@@ -22,6 +22,7 @@ from kernelcast.traces.trace import InstructionRow, Trace
 
 __all__ = ["PIPES", "MachineCounts", "machine_counts", "pipes_of"]
 
+_NVIDIA = "sm_"
 _BY_PIPE: Mapping[str, str] = {
     "fma": (
         "FADD FMUL FFMA FADD2 FMUL2 FFMA2 FSWZADD IMAD IDP XMAD IMUL FADD32I FMUL32I FFMA32I VIADD"
@@ -112,8 +113,8 @@ def pipes_of(opcode: str, modifiers: Iterable[str] = (), architecture: int = 90)
 
 
 def machine_counts(trace: Trace) -> MachineCounts | None:
-    """The counts of one launch; None where no machine code was executed."""
-    if not trace.is_machine_code:
+    """The counts of one launch; None where no machine code of NVIDIA's was executed."""
+    if not trace.is_machine_code or not trace.code.startswith(_NVIDIA):
         return None
     architecture = int(trace.code.removeprefix("sm_").rstrip("af"))
     issues, (_, lanes) = trace.classes.group_issues(), trace.classes.totals()

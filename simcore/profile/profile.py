@@ -8,10 +8,12 @@ are kept apart by name. A quantity that the origin cannot know is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kernelcast.notebook import InNotebooks, Table
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.launch.launch import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 from kernelcast.simcore.profile.machine_counts import MachineCounts
@@ -247,8 +249,8 @@ class LaunchValidity:
         )
 
 
-@dataclass(frozen=True)
-class KernelProfile:
+@dataclass(frozen=True, repr=False)
+class KernelProfile(InNotebooks):
     """One launch on `device`; `repeats` launches make up the reported time."""
 
     kernel: str
@@ -278,8 +280,21 @@ class KernelProfile:
     a profiler counted on a GPU."""
     machine: MachineCounts | None = None
     """Counts of machine code; None for a source form."""
+    sample_share: float | None = None
+    """The share of the thread blocks whose memory was simulated for all; None for all of them."""
     has_source: bool = field(compare=False, default=False)
     """Whether the kernel could have been executed as PTX or LLVM IR, too."""
+
+    @property
+    def label(self) -> str:
+        """Kernel and device."""
+        return f"profile of {source_name(self.kernel)} on {self.device}, {self.origin}"
+
+    def table(self) -> Table:
+        """Counts that are known and not zero, per launch."""
+        counts = {**_numbers(self.instructions), **_numbers(self.traffic)}
+        rows = ((name.replace("_", " "), f"{value:,.6g}") for name, value in counts.items())
+        return ("count", ">per launch"), rows
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.
@@ -287,3 +302,10 @@ class KernelProfile:
         None where the origin is a profiler's file. So a model has inputs that no other one needs.
         """
         return self.inputs.of(make)
+
+
+def _numbers(part: InstructionCounts | MemoryTraffic) -> dict[str, float]:
+    values = {item.name: getattr(part, item.name) for item in fields(part)}
+    return {
+        name: value for name, value in values.items() if isinstance(value, int | float) and value
+    }

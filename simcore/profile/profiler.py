@@ -76,6 +76,7 @@ def profile(
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
         machine=machine_counts(trace),
+        sample_share=None if memory.sample is None else memory.sample.share,
     )
 
 

@@ -26,7 +26,9 @@ class RegisterCount:
 def registers_per_thread(
     needs: ResourceNeeds, warps_per_thread_block: int, device: Device
 ) -> RegisterCount:
-    """The user's count as it is, else the live registers within the limits of a compiler.
+    """The user's count as it is, else what a compiler took for the device's architecture.
+
+    Where none did, the live registers within the limits of a compiler.
 
     A compiler spills rather than exceed the device's limit a thread, `.maxnreg`, or what lets one
     thread block fit the register file. Only a count from the user can therefore be too large:
@@ -35,6 +37,9 @@ def registers_per_thread(
     if needs.registers is not None:
         _check_given(needs.registers, warps_per_thread_block, device)
         return RegisterCount(needs.registers, assumed=False)
+    compiled = dict(needs.compiled_registers).get(device.architecture.compute_capability)
+    if compiled is not None:
+        return RegisterCount(max(1, compiled), assumed=False)
     limits = [
         device.sm.max_registers_per_thread,
         _most_that_fit(warps_per_thread_block, device),

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from micro_kernel import Step, micro_kernel
 
 from kernelcast.models.estimate import Advice
 from kernelcast.models.interval.advice import explanation
-from kernelcast.models.interval.relief import reliefs
+from kernelcast.models.interval.relief import WAITS, never_waits, reliefs
 from kernelcast.models.interval.shares import time_shares
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 from kernelcast.traces.trace import InstructionRow
 
+random_kernels: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).parents[1] / "simcore/random_timing_kernels.py"))
+)
 DEVICE = load_device("v100-pcie")
 SMS = DEVICE.architecture.sm_count
 CHASE = micro_kernel(
@@ -87,3 +96,27 @@ def test_one_sm_with_more_than_its_place_in_the_only_wave() -> None:
     kernel = micro_kernel(steps, 50000, 32, SMS + 1, 2)
     line = next(str(item) for item in advised(kernel) if "imbalance over SMs" in str(item))
     assert "some SMs run on while others have no thread block left; without" in line
+
+
+@pytest.mark.parametrize("seeds", [range(at, at + 20) for at in (0, 20, 40)])
+def test_without_what_nothing_waits_for_a_launch_takes_as_long(seeds: range) -> None:
+    skipped = 0
+    for seed in seeds:
+        name, kernel = random_kernels.random_kernel(seed, waves=(1, 4))
+        device = random_kernels.DEVICES[name]
+        timing = launch_timing(kernel, device)
+        for part in (*WAITS, Component.OUTSTANDING_REQUESTS):
+            if never_waits(timing, part):
+                skipped += 1
+                assert launch_timing(kernel, device, frozenset((part,))).cycles == timing.cycles
+    assert skipped > 40
+
+
+def test_what_is_waited_for_is_simulated() -> None:
+    """Multiply-adds wait for their lanes, loads for others to come."""
+    adds = micro_kernel([Step(Pipeline.FP32, (0,), (1,))], 1000, 32, SMS)
+    timing = launch_timing(adds, DEVICE)
+    assert not never_waits(timing, Component.FP32)
+    assert launch_timing(adds, DEVICE, frozenset((Component.FP32,))).cycles < timing.cycles
+    loads = micro_kernel([Step(Pipeline.GLOBAL, (0,), (1,), l2_hits=0.5)], 100, 32, SMS)
+    assert not never_waits(launch_timing(loads, DEVICE), Component.OUTSTANDING_REQUESTS)

@@ -14,7 +14,7 @@ import pytest
 from kernelcast.errors import KernelcastError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.launch import Argument, Launch, Limits
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.traces.trace import Trace
 
@@ -24,27 +24,51 @@ def run_on_both(
 ) -> Trace:
     """The trace of the JIT engine, whose results are in the buffers.
 
-    The reference engine must do the same, or fail with the same words. `same_trace` False: threads
-    look at memory as often as it takes, so that only results are compared.
+    The reference engine must do the same, or fail with the same words; so must the JIT engine
+    where it records nothing, which may execute two warps as one. `same_trace` False: threads look
+    at memory as often as it takes, so that only results are compared.
     """
     arguments = copy.deepcopy(launch.arguments)
     limits = Limits(seconds=20)
+    counting = replace(launch, arguments=copy.deepcopy(launch.arguments))
     try:
         other = replace(launch, arguments=arguments)
         expected = execute(kernel, other, warp_width=width, engine="reference", limits=limits)
     except KernelcastError as error:
         with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
             execute(kernel, launch, warp_width=width, engine="jit", limits=limits)
+        if _may_be_paired(launch, width):
+            with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+                _counted(kernel, counting, width, limits)
         raise
     found = execute(kernel, launch, warp_width=width, engine="jit", limits=limits)
     assert found.engine == "jit"
+    _assert_same_results(arguments, launch)
+    if same_trace:
+        assert_same_trace(expected, found)
+    if _may_be_paired(launch, width):
+        counted = _counted(kernel, counting, width, limits)
+        _assert_same_results(arguments, counting)
+        if same_trace:
+            assert_same_counts(expected, counted)
+    return found
+
+
+def _may_be_paired(launch: Launch, width: int) -> bool:
+    return width == 32 and launch.threads_per_thread_block % 64 == 0
+
+
+def _counted(kernel: Kernel, launch: Launch, width: int, limits: Limits) -> Trace:
+    return execute(
+        kernel, launch, warp_width=width, engine="jit", limits=limits, record_memory=False
+    )
+
+
+def _assert_same_results(arguments: tuple[Argument, ...], launch: Launch) -> None:
     for one, same in zip(arguments, launch.arguments, strict=True):
         if isinstance(one, TensorMap) and isinstance(same, TensorMap):
             one, same = one.array, same.array
         np.testing.assert_array_equal(np.asarray(same), np.asarray(one))
-    if same_trace:
-        assert_same_trace(expected, found)
-    return found
 
 
 def by_thread_block(trace: Trace) -> dict[str, Any]:
@@ -84,6 +108,16 @@ def _pattern_counts(trace: Trace) -> list[tuple[Any, ...]]:
 
 def assert_same_trace(one: Trace, other: Trace) -> None:
     """All but the engine, the time that it took and the numbers that it gave to patterns."""
+    assert_same_counts(one, other)
+    for rows, name in ((_accesses, "accesses"), (_pattern_counts, "pattern counts")):
+        expected, found = Counter(rows(one)), Counter(rows(other))
+        missing, extra = sorted((expected - found).items()), sorted((found - expected).items())
+        assert not missing, f"{name}: {other.engine} lacks {missing[0]}, has {extra[:1]}"
+        assert not extra, f"{name}: only {other.engine} has {extra[0]}"
+
+
+def assert_same_counts(one: Trace, other: Trace) -> None:
+    """All of a trace that is there without records of accesses."""
     for name in ("kernel", "grid", "thread_block", "warp_width", "resources", "instructions"):
         assert getattr(one, name) == getattr(other, name), name
     tables = {"stage warp issues": "stage_warp_issues", "warp times": "warp_time"}
@@ -91,8 +125,3 @@ def assert_same_trace(one: Trace, other: Trace) -> None:
     others = by_thread_block(other) | {n: getattr(other, field) for n, field in tables.items()}
     for name, expected in mine.items():
         np.testing.assert_array_equal(others[name], expected, f"{name} differ", strict=True)
-    for rows, name in ((_accesses, "accesses"), (_pattern_counts, "pattern counts")):
-        expected, found = Counter(rows(one)), Counter(rows(other))
-        missing, extra = sorted((expected - found).items()), sorted((found - expected).items())
-        assert not missing, f"{name}: {other.engine} lacks {missing[0]}, has {extra[:1]}"
-        assert not extra, f"{name}: only {other.engine} has {extra[0]}"

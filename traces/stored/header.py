@@ -38,6 +38,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "tuple[int, ...]": (tuple,),
     "IssueControl | None": (IssueControl, type(None)),
+    "tuple[tuple[str, int], ...]": (tuple,),
 }
 
 _Row = TypeVar("_Row", InstructionRow, IssueControl, ResourceNeeds)
@@ -128,7 +129,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         repeats=_positive(found["repeats"], "repeats"),
         engine=_text(found, "engine"),
         elapsed_s=float(elapsed),
-        resources=_build(ResourceNeeds, {"fewest_registers": None, **found["resources"]}),
+        resources=_resources(found["resources"]),
         instructions=instructions,
         pairs_agree=_flag(found, "pairs_agree", absent=False),
         no_paths=_text({"no_paths": "", **found}, "no_paths"),
@@ -163,6 +164,15 @@ def _numbers(found: Any, name: str) -> tuple[int, ...]:
     if any(item < 0 for item in found):
         raise ValueError(f"{name} {found!r}")
     return tuple(found)
+
+
+def _resources(found: Mapping[str, Any]) -> ResourceNeeds:
+    """What a launch needs; files of the first releases do not say all of it."""
+    values = {"fewest_registers": None, "compiled_registers": [], **found}
+    counts = tuple((name, count) for name, count in values.pop("compiled_registers"))
+    if any(type(name) is not str or type(count) is not int for name, count in counts):
+        raise ValueError(f"compiled_registers {counts!r}")
+    return _build(ResourceNeeds, {**values, "compiled_registers": counts})
 
 
 def _build(kind: type[_Row], values: Mapping[str, Any]) -> _Row:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kernelcast.cli.completion import device_names
+
 __all__ = [
     "Clock",
     "Devices",
@@ -33,6 +35,7 @@ Devices = Annotated[
         "--device",
         help="Estimate on it; repeatable. The program sees the first one. Default: a100-40gb.",
         metavar="D",
+        autocompletion=device_names,
     ),
 ]
 Clock = Annotated[

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from kernelcast.errors import nearest
 from kernelcast.ptx_frontend.llvm.builtins.address_spaces import ADDRESS_SPACES
+from kernelcast.ptx_frontend.llvm.builtins.amd_intrinsics import AMD_INTRINSICS, AMD_PREFIX
+from kernelcast.ptx_frontend.llvm.builtins.amd_library import AMD_FUNCTIONS, amd_mathematics
 from kernelcast.ptx_frontend.llvm.builtins.atomics import ATOMICS
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.common_functions import COMMON_FUNCTIONS
@@ -32,6 +34,7 @@ from kernelcast.ptx_frontend.llvm.builtins.vector_memory import (
 from kernelcast.ptx_frontend.llvm.builtins.work_group_functions import WORK_GROUP_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.work_items import WORK_ITEM_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
+from kernelcast.ptx_frontend.llvm.text.names import intrinsic_root
 
 __all__ = ["Allocate", "is_builtin", "lower_builtin"]
 
@@ -55,14 +58,15 @@ _UNMANGLED: Mapping[str, Handler] = {
     SAMPLER_INITIALIZER: IMAGE_FUNCTIONS[SAMPLER_INITIALIZER],
 }
 """What needs no types: some compilers write these names as they are."""
-_PRINTF = "printf"
+_PRINTF = ("printf", "__kernelcast_printf")
+"""OpenCL's, and what that of HIP is called."""
 
 
 def is_builtin(symbol: str) -> bool:
     """Whether a function of that name is one that `lower_builtin` knows."""
     mangled = demangled(symbol)
     if mangled is None:
-        return symbol in _UNMANGLED or symbol == _PRINTF
+        return symbol in _UNMANGLED or symbol in _PRINTF
     return _handler(mangled.name) is not None
 
 
@@ -73,8 +77,10 @@ def lower_builtin(site: CallSite, allocate: Allocate | None = None) -> Value | N
     UnsupportedInstruction for a function that is not known or a form that is refused.
     """
     mangled = demangled(site.name)
-    if site.name == _PRINTF and allocate is not None:
-        return lower_printf(BuiltinCall(site, _PRINTF, ()), allocate)
+    if site.name in _PRINTF and allocate is not None:
+        return lower_printf(BuiltinCall(site, "printf", ()), allocate)
+    if (amd := _amd_handler(site)) is not None:
+        return amd(BuiltinCall(site, site.name, tuple(ParameterType() for _ in site.arguments)))
     if mangled is None and site.name in _UNMANGLED:
         parameters = tuple(ParameterType() for _ in site.arguments)
         mangled = MangledName(site.name, parameters)
@@ -85,6 +91,17 @@ def lower_builtin(site: CallSite, allocate: Allocate | None = None) -> Value | N
         others = nearest(mangled.name, _HANDLERS)
         raise site.unsupported(f"built-in function {mangled.name!r} is not supported{others}")
     return handler(BuiltinCall(site, mangled.name, mangled.parameters))
+
+
+def _amd_handler(site: CallSite) -> Handler | None:
+    """How a function of AMD's device libraries or back end is lowered; None for any other."""
+    if not site.name.startswith(AMD_PREFIX):
+        return AMD_FUNCTIONS.get(site.name) or amd_mathematics(site.name, _HANDLERS)
+    root = intrinsic_root(site.name.removeprefix(AMD_PREFIX))
+    handler = AMD_INTRINSICS.get(root)
+    if handler is None:
+        raise site.unsupported(f"function {site.name} is not supported")
+    return handler
 
 
 def _handler(name: str) -> Handler | None:

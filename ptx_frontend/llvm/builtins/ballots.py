@@ -17,7 +17,7 @@ from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.text.types import parts_of
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Special
 
-__all__ = ["BALLOTS"]
+__all__ = ["BALLOTS", "lanes_below"]
 
 Words = tuple[Operand, Operand]
 _ZERO = Immediate(0)
@@ -47,10 +47,10 @@ def _argument(call: BuiltinCall) -> Words:
 def _lanes(call: BuiltinCall) -> Words:
     """All lanes of the warp."""
     width = special(call, Special.WARP_WIDTH)
-    return _below(call, width)
+    return lanes_below(call, width)
 
 
-def _below(call: BuiltinCall, count: Operand) -> Words:
+def lanes_below(call: BuiltinCall, count: Operand) -> Words:
     """The lowest `count` bits, 0 to 64."""
     wide = call.compute("shl.b64", 64, Immediate(1), count)
     is_all = call.compute("setp.ge.u32", 1, count, Immediate(64))
@@ -95,7 +95,7 @@ def _counted(chosen: Callable[[BuiltinCall], Operand] | None) -> Handler:
         call.expect(1)
         words = _argument(call)
         if chosen is not None:
-            limits = _below(call, chosen(call))
+            limits = lanes_below(call, chosen(call))
             words = (
                 call.compute("and.b32", 32, words[0], limits[0]),
                 call.compute("and.b32", 32, words[1], limits[1]),
@@ -125,7 +125,7 @@ def _relation(name: str) -> Handler:
         if name == "eq":
             return _mask(call, _split(call, call.compute("shl.b64", 64, Immediate(1), lane)))
         count = lane if name in ("lt", "ge") else _up_to(call)
-        words = _below(call, count)
+        words = lanes_below(call, count)
         if name in ("lt", "le"):
             return _mask(call, words)
         every = _lanes(call)

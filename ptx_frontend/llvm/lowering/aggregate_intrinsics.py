@@ -56,6 +56,8 @@ def lower_aggregate(site: CallSite, root: str) -> Value | None:
         return _reduced(site, name)
     if root.endswith(".with.overflow"):
         return _with_overflow(site, root.removesuffix(".with.overflow"))
+    if root == "is.fpclass":
+        return _classified(site)
     if root in ("ucmp", "scmp"):
         return _ordered(site, root[0])
     return None
@@ -164,6 +166,51 @@ _OVERFLOWS: dict[str, _Overflow] = {
     "umul": _product("u"),
     "smul": _product("s"),
 }
+
+
+def _classified(site: CallSite) -> Value:
+    """`is.fpclass`: whether a number is of one of the classes whose bits a mask has."""
+    number, mask = site.arguments
+    kind, wanted = element_of(number.type), mask.parts[0]
+    if not isinstance(kind, ScalarIrType) or not isinstance(wanted, Immediate) or not site.result:
+        raise site.unsupported(f"function {site.name} of {number.type} is not supported")
+    parts = tuple(_in_classes(site.code, kind, part, wanted.bits) for part in number.parts)
+    return Value(site.result, parts)
+
+
+def _in_classes(code: Code, kind: ScalarIrType, number: Operand, mask: int) -> Operand:
+    """The classes are ranges of the bits of magnitudes, each once for either sign."""
+    bits = kind.bits
+    infinity = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}[bits]
+    least_normal = infinity & -infinity
+    quiet = infinity | least_normal >> 1
+    end = 1 << (bits - 1)
+    ranges = {
+        0x001: (infinity + 1, quiet, None),
+        0x002: (quiet, end, None),
+        0x004: (infinity, infinity + 1, True),
+        0x008: (least_normal, infinity, True),
+        0x010: (1, least_normal, True),
+        0x020: (0, 1, True),
+        0x040: (0, 1, False),
+        0x080: (1, least_normal, False),
+        0x100: (least_normal, infinity, False),
+        0x200: (infinity, infinity + 1, False),
+    }
+    magnitude = code.compute(f"and.b{bits}", bits, number, Immediate(end - 1))
+    is_negative = code.compute(f"setp.ge.u{bits}", 1, number, Immediate(end))
+    found: Operand = Immediate(0)
+    for bit, (first, past, sign) in ranges.items():
+        if not mask & bit:
+            continue
+        inside = code.compute(f"setp.ge.u{bits}", 1, magnitude, Immediate(first))
+        below = code.compute(f"setp.lt.u{bits}", 1, magnitude, Immediate(past))
+        inside = code.compute("and.pred", 1, inside, below)
+        if sign is not None:
+            signed = is_negative if sign else code.compute("not.pred", 1, is_negative)
+            inside = code.compute("and.pred", 1, inside, signed)
+        found = code.compute("or.pred", 1, found, inside)
+    return found
 
 
 def _ordered(site: CallSite, kind: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelcast.ptx_frontend.llvm.builtins import lower_builtin
+from kernelcast.ptx_frontend.llvm.builtins.amd_intrinsics import AMD_PREFIX
 from kernelcast.ptx_frontend.llvm.lowering.accesses import MemoryPlace, load_value, store_value
 from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
 from kernelcast.ptx_frontend.llvm.lowering.intrinsics import is_uncounted, lower_intrinsic
@@ -21,7 +22,7 @@ __all__ = ["lower_call"]
 
 _MOST_NESTED = 64
 _FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
-_CONVENTIONS = ("spir_func", "spir_kernel", "fastcc", "ccc", "coldcc")
+_CONVENTIONS = ("spir_func", "spir_kernel", "amdgpu_kernel", "fastcc", "ccc", "coldcc")
 _RESULT_ATTRIBUTES = ("noundef", "signext", "zeroext", "nonnull", "noalias", "inreg")
 
 
@@ -66,7 +67,7 @@ def _arguments(site: Site) -> tuple[tuple[Value, ...], list[Attributes]]:
         if isinstance(type_, VoidType) and type_.name != "void":
             raise IrProblem(f"arguments of type {type_} are not supported")
         attributes.append(read_attributes(cursor))
-        found.append(site.value(type_))
+        found.append(site.argument(type_))
     return tuple(found), attributes
 
 
@@ -91,7 +92,7 @@ def _built_in(
     )
     lowered = (
         lower_intrinsic(called)
-        if name.startswith("llvm.")
+        if name.startswith("llvm.") and not name.startswith(AMD_PREFIX)
         else lower_builtin(called, kernel.variables.allocate)
     )
     if not has_value or not site.instruction.result:
@@ -114,7 +115,7 @@ def _strings(site: Site, arguments: tuple[Value, ...]) -> dict[str, bytes]:
     for name in names:
         variable = kernel.module.globals[name]
         if variable.initial and variable.space in (1, 2):
-            found[name] = kernel.variables.contents(name, kernel.reader.named_type)[0]
+            found[name] = kernel.variables.contents(name, kernel.reader.types)[0]
     return found
 
 

@@ -32,7 +32,7 @@ _WORD = 64
 
 def _cast(site: Site) -> tuple[IrType, tuple[Operand, ...], IrType]:
     site.cursor.skip_words(*_FLAGS)
-    value = site.operand()
+    value = site.argument(site.cursor.type())
     site.cursor.expect("to")
     return value.type, value.parts, site.cursor.type()
 

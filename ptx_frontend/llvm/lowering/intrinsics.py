@@ -10,6 +10,7 @@ from kernelcast.ptx_frontend.llvm.lowering.bit_intrinsics import BITS
 from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
 from kernelcast.ptx_frontend.llvm.lowering.code import Code
 from kernelcast.ptx_frontend.llvm.lowering.memory_intrinsics import copy_memory, set_memory
+from kernelcast.ptx_frontend.llvm.text.names import intrinsic_root
 from kernelcast.ptx_frontend.llvm.text.types import PointerType, ScalarIrType, VectorType
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
@@ -69,7 +70,7 @@ def lower_intrinsic(site: CallSite) -> Value | None:
         site.code.trap("the kernel executed llvm.trap")
         site.code.place(following)
         return None
-    root = _root(name)
+    root = intrinsic_root(name)
     if root in _FIRST_ARGUMENT:
         return site.arguments[0]
     if (aggregate := lower_aggregate(site, root)) is not None:
@@ -78,14 +79,6 @@ def lower_intrinsic(site: CallSite) -> Value | None:
     if lower is None or site.result is None:
         raise site.unsupported(f"function {site.name} is not supported")
     return _by_elements(site, lower)
-
-
-def _root(name: str) -> str:
-    """The name without the types at its end: `fma` of `fma.v4f32`."""
-    parts = name.split(".")
-    while len(parts) > 1 and parts[-1][:1] in "vifp" and parts[-1].lstrip("vifp")[:1].isdigit():
-        parts.pop()
-    return ".".join(parts)
 
 
 def _by_elements(site: CallSite, lower: _Part) -> Value:
@@ -163,7 +156,32 @@ def _absolute(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) ->
     return masked(code, made, type_)
 
 
+def _library(name: str, of_float: str = "") -> _Part:
+    """A function of the table of OpenCL's mathematics, or of `float` its own instruction."""
+
+    def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Operand:
+        if type_.bits == 16:
+            wide = [code.compute("cvt.f32.f16", 32, operand) for operand in operands]
+            found = code.compute(of_float or f"opencl.{name}.f32", 32, *wide)
+            return code.compute("cvt.rn.f16.f32", 16, found)
+        own = of_float if type_.bits == 32 else ""
+        return code.compute(own or f"opencl.{name}.f{type_.bits}", type_.bits, *operands)
+
+    return lower
+
+
+_MATHEMATICS = {
+    "cos": "cos.approx.f32",
+    "exp2": "ex2.approx.f32",
+    "log2": "lg2.approx.f32",
+    "sin": "sin.approx.f32",
+    **dict.fromkeys(("exp", "exp10", "ldexp", "log", "log10", "pow", "round", "tan"), ""),
+}
+"""Functions, and for `float` an instruction of its own, which is rounded correctly."""
+
+
 _PARTS: dict[str, _Part] = {
+    **{name: _library(name, own) for name, own in _MATHEMATICS.items()},
     **{name: _float_binary(mnemonic) for name, mnemonic in _FLOAT_BINARY.items()},
     **{name: _integer_binary(*how) for name, how in _INTEGER_BINARY.items()},
     **{name: _rounding(modifier) for name, modifier in _ROUNDINGS.items()},

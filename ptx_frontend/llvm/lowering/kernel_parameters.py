@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.llvm.lowering.scope import FunctionScope
 from kernelcast.ptx_frontend.llvm.text.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.text.syntax import IrFunction, IrParameter
 from kernelcast.ptx_frontend.llvm.text.types import (
+    PARAMETER_SPACE,
     IrType,
     PointerType,
     ScalarIrType,
@@ -25,10 +26,12 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["place_parameters", "take_parameters", "type_names_of"]
 
-_LOCAL_SPACE = 3
+_LOCAL_SPACE, _GENERIC_SPACE = 3, 4
 _MOST_BYTES = 1 << 15
 """The largest size of a parameter in bytes; no GPU takes as much."""
 _SAMPLER = "sampler_t"
+_COERCED = ".coerce"
+"""What clang adds to the names of pointers that AMD's kernels take."""
 _NODE = re.compile(r"!(\d+)")
 _TEXT = re.compile(r'!"([^"]*)"')
 _TYPE_NAMES = "kernel_arg_type"
@@ -45,12 +48,13 @@ def place_parameters(
     placed: list[Parameter] = []
     end = 0
     for number, parameter in enumerate(parameters, 1):
-        name = f"argument_{number}" if parameter.name.isdecimal() else parameter.name
-        held = parameter.type if parameter.by_value is None else parameter.by_value
+        name = parameter.name.removesuffix(_COERCED)
+        name = f"argument_{number}" if name.isdecimal() else name
+        held = parameter.by_value or parameter.by_reference or parameter.type
         size, offset = size_of(held), align_up(end, align_of(held))
         is_struct, is_pointer, is_local, type_ = False, False, False, ScalarType.B8
         if isinstance(held, PointerType):
-            if held.space not in (1, 2, _LOCAL_SPACE):
+            if held.space not in (1, 2, _GENERIC_SPACE, _LOCAL_SPACE):
                 raise IrProblem(f"kernel parameters of type {held} are not supported")
             is_local = held.space == _LOCAL_SPACE
             type_, is_pointer = ScalarType.U64, not is_local
@@ -101,6 +105,8 @@ def take_parameters(scope: FunctionScope, parameters: Iterable[Parameter]) -> No
     for parameter, placed in zip(scope.function.parameters, parameters, strict=True):
         if parameter.by_value is not None:
             value = _copied(scope, parameter.by_value, parameter, placed)
+        elif parameter.by_reference is not None:
+            value = Value(PointerType(PARAMETER_SPACE), (Immediate(placed.offset),))
         else:
             value = Value(parameter.type, _loaded(scope, parameter, placed.offset))
         scope.values[parameter.name] = value

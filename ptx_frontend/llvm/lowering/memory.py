@@ -30,7 +30,15 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
 __all__ = ["MEMORY", "access_name"]
 
-_SPACE_NAMES = {0: "private", 1: "global", 2: "constant", 3: "local", 4: "generic"}
+_SPACE_NAMES = {
+    0: "private",
+    1: "global",
+    2: "constant",
+    3: "local",
+    4: "generic",
+    101: "parameter",
+}
+_PRIVATE = 0
 _GEP_FLAGS = ("inbounds", "nuw", "nusw", "inrange")
 _MOST_ALLOCA_BYTES = 1 << 20
 _WIDEST_FACTOR = 1 << 31
@@ -209,8 +217,9 @@ def _alloca(site: Site) -> None:
     while site.cursor.accept(","):
         if site.cursor.accept("align"):
             align = site.cursor.integer()
-        elif site.cursor.accept("addrspace"):
-            raise IrProblem("alloca in another address space is not supported")
+        elif site.cursor.peek().text == "addrspace":
+            if site.cursor.address_space() != _PRIVATE:
+                raise IrProblem("alloca in another address space is not supported")
         elif site.cursor.peek().kind is TokenKind.METADATA:
             break
         else:
@@ -224,7 +233,7 @@ def _alloca(site: Site) -> None:
     if size > _MOST_ALLOCA_BYTES:
         raise IrProblem(f"alloca of more than {_MOST_ALLOCA_BYTES} bytes is not supported")
     name = f"{scope.function.name}.{site.instruction.result}"
-    site.result(PointerType(0), (scope.kernel.variables.allocate(name, size, align),))
+    site.result(PointerType(_PRIVATE), (scope.kernel.variables.allocate(name, size, align),))
 
 
 MEMORY = {

@@ -99,7 +99,7 @@ class _KernelLowering:
             parameters = place_parameters(self._function.parameters, names)
             take_parameters(scope, parameters)
             self._body(scope)
-            symbols = self._variables.symbols(self._reader.named_type)
+            symbols = self._variables.symbols(self._reader.types)
         except (IrProblem, UnsupportedInstruction) as problem:
             self._refuse(problem, self._function.line)
         return None if self.refusals else self._assembled(parameters, symbols)
@@ -113,9 +113,10 @@ class _KernelLowering:
             symbols=symbols,
             shared_bytes=self._variables.shared_bytes,
             local_bytes=self._variables.local_bytes,
-            target="opencl",
+            target="amdgcn" if self._reader.is_amd else "opencl",
             required_threads=self._required,
-            uses_dynamic_shared=any(parameter.is_local_array for parameter in parameters),
+            uses_dynamic_shared=self._variables.has_dynamic_array
+            or any(parameter.is_local_array for parameter in parameters),
         )
 
     def _body(self, scope: FunctionScope) -> None:

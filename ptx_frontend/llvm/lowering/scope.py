@@ -14,7 +14,13 @@ from kernelcast.ptx_frontend.llvm.text.locations import Locations
 from kernelcast.ptx_frontend.llvm.text.reader import IrReader
 from kernelcast.ptx_frontend.llvm.text.syntax import IrFunction, IrInstruction, IrModule
 from kernelcast.ptx_frontend.llvm.text.tokens import TokenKind
-from kernelcast.ptx_frontend.llvm.text.types import IrType, PointerType, VoidType, parts_of
+from kernelcast.ptx_frontend.llvm.text.types import (
+    PARAMETER_SPACE,
+    IrType,
+    PointerType,
+    VoidType,
+    parts_of,
+)
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
@@ -53,6 +59,11 @@ def space_of(pointer: IrType) -> AddressSpace:
     if isinstance(pointer, PointerType) and pointer.address_space is not None:
         return pointer.address_space
     raise IrProblem(f"memory of type {pointer} is not supported")
+
+
+def is_parameter_pointer(type_: IrType) -> bool:
+    """Whether a type is that of addresses within the arguments of the launch."""
+    return isinstance(type_, PointerType) and type_.space == PARAMETER_SPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +139,20 @@ class FunctionScope:
             known = self._sum(self.pointers[name])
         elif known is None:
             known = self.values[name] = Value(type_, self.registers(type_))
+        elif is_parameter_pointer(known.type) and known.type != type_:
+            raise IrProblem(
+                f"%{name}, an address of a parameter, is not only accessed: unsupported"
+            )
         elif known.type != type_:
             raise IrProblem(f"%{name} is of type {known.type}, not {type_}", False)
         return known
+
+    def pointer_to_parameter(self, name: str) -> Value | None:
+        """What a name stands for if it is an address within the arguments of the launch."""
+        known = self.pointers.get(name) or self.values.get(name)
+        if known is None or not is_parameter_pointer(known.type):
+            return None
+        return self.named(name, known.type)
 
     def _sum(self, pointer: Pointer) -> Value:
         offset = Immediate(pointer.offset & _ADDRESS_MASK)
@@ -173,7 +195,7 @@ class Site:
             tokens = instruction.tokens
         except ValueError as error:
             raise IrProblem(str(error), False) from None
-        self.cursor = Cursor(tokens, scope.kernel.reader.named_type)
+        self.cursor = Cursor(tokens, scope.kernel.reader.types)
         self._constants = ConstantReader(
             self.cursor, scope.kernel.variables.address, scope.kernel.converted
         )
@@ -211,11 +233,20 @@ class Site:
         type_ = self.cursor.type()
         if self.cursor.peek().kind is TokenKind.LOCAL:
             known = self.scope.pointers.get(self.cursor.peek().text)
-            if known is not None and known.type == type_:
+            if known is not None and (known.type == type_ or is_parameter_pointer(known.type)):
                 self.cursor.take()
                 return known
-        value = self.value(type_)
-        return Pointer(type_, value.parts[0])
+        value = self.argument(type_)
+        return Pointer(value.type, value.parts[0])
+
+    def argument(self, type_: IrType) -> Value:
+        """An operand of a type, or an address of a parameter, whose type nothing in the IR says."""
+        if self.cursor.peek().kind is TokenKind.LOCAL:
+            known = self.scope.pointer_to_parameter(self.cursor.peek().text)
+            if known is not None:
+                self.cursor.take()
+                return known
+        return self.value(type_)
 
     def next_operand(self) -> Value:
         """Reads the operand after a comma."""

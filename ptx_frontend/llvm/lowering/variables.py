@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
 from kernelcast.ptx_frontend.llvm.text.constants import ConstantReader
-from kernelcast.ptx_frontend.llvm.text.cursor import Cursor, IrProblem, NamedTypes
+from kernelcast.ptx_frontend.llvm.text.cursor import Cursor, IrProblem, ModuleTypes
 from kernelcast.ptx_frontend.llvm.text.syntax import IrGlobal, IrModule
 from kernelcast.ptx_frontend.llvm.text.types import (
     PointerType,
@@ -36,6 +37,8 @@ class Variables:
         self._used: dict[str, IrGlobal] = {}
         self._symbols: dict[str, Symbol] = {}
         self.shared_bytes = 0
+        self.has_dynamic_array = False
+        """Whether shared memory has an array whose size the launch says (`extern __shared__`)."""
         self._local_end = _FIRST_LOCAL
 
     @property
@@ -71,6 +74,7 @@ class Variables:
         if space is AddressSpace.SHARED:
             offset = align_up(self.shared_bytes, align)
             self.shared_bytes = offset + size
+            self.has_dynamic_array |= not size
         self._symbols[name] = Symbol(name, space, size, align, offset)
         return SymbolAddress(name)
 
@@ -93,26 +97,34 @@ class Variables:
             self._symbols[name] = Symbol(name, AddressSpace.SHARED, size, align, offset)
         return SymbolAddress(name)
 
-    def contents(self, name: str, named: NamedTypes) -> tuple[bytes, dict[int, str]]:
+    def contents(self, name: str, types: ModuleTypes) -> tuple[bytes, dict[int, str]]:
         """What a module variable holds at first, and where addresses go in it."""
         variable = self._module.globals[name]
-        reader = ConstantReader(Cursor(variable.initial, named), self.address)
+        reader = ConstantReader(Cursor(variable.initial, types), self.address)
         value = reader.value(variable.type)
         return _image(value)
 
-    def symbols(self, named: NamedTypes) -> dict[str, Symbol]:
+    def symbols(self, types: ModuleTypes) -> dict[str, Symbol]:
         """All of them, with their contents; those that only contents name are among them."""
+        self._place_dynamic_arrays()
         done: set[str] = set()
         while waiting := [name for name in self._used if name not in done]:
             for name in waiting:
                 done.add(name)
                 symbol = self._symbols[name]
                 if symbol.space is AddressSpace.GLOBAL:
-                    data, relocations = self.contents(name, named)
+                    data, relocations = self.contents(name, types)
                     self._symbols[name] = Symbol(
                         name, symbol.space, symbol.size, symbol.align, 0, data, relocations
                     )
         return dict(self._symbols)
+
+    def _place_dynamic_arrays(self) -> None:
+        """All of them begin behind the static variables."""
+        for name, symbol in self._symbols.items():
+            if symbol.space is AddressSpace.SHARED and not symbol.size:
+                offset = align_up(self.shared_bytes, max(symbol.align, _LOCAL_ALIGNMENT))
+                self._symbols[name] = replace(symbol, offset=offset)
 
 
 def _image(value: Value) -> tuple[bytes, dict[int, str]]:

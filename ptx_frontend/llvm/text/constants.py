@@ -23,6 +23,7 @@ from kernelcast.ptx_frontend.llvm.text.types import (
     size_of,
 )
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
+from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["MOST_PARTS", "ConstantReader", "signed"]
 
@@ -131,10 +132,11 @@ class ConstantReader:
             return Immediate(operand.bits & (1 << bits) - 1)
         if opcode == "addrspacecast" and isinstance(source.type, PointerType):
             assert isinstance(target, PointerType)
+            is_generic = target.address_space is AddressSpace.GENERIC
+            if is_generic and source.type.address_space is AddressSpace.GLOBAL:
+                return operand
             if self._convert is not None:
                 return self._convert(operand, source.type, target)
-            if PointerType(source.type.space).address_space in _GENERIC_ALREADY:
-                return operand
         elif isinstance(target, PointerType) or target is ScalarIrType.I64:
             return operand
         raise IrProblem(f"constant expression {opcode!r} to {target} is not supported")
@@ -165,7 +167,6 @@ _EXPRESSIONS = (
     *("getelementptr", "bitcast", "addrspacecast", "inttoptr", "ptrtoint", "trunc"),
     *("add", "sub", "xor"),
 )
-_GENERIC_ALREADY = (PointerType(1).address_space,)
 
 
 def signed(operand: Operand, bits: int) -> int:

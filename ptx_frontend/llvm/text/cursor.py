@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.llvm.text.tokens import Token, TokenKind
 from kernelcast.ptx_frontend.llvm.text.types import (
@@ -16,10 +17,7 @@ from kernelcast.ptx_frontend.llvm.text.types import (
     VoidType,
 )
 
-__all__ = ["Cursor", "IrProblem", "NamedTypes"]
-
-NamedTypes = Callable[[str], IrType | None]
-"""The type of a name, None for one that the module does not have."""
+__all__ = ["Cursor", "IrProblem", "ModuleTypes"]
 
 _SCALARS = {type_.spelling: type_ for type_ in ScalarIrType}
 _OBJECT_SPACES = {"spirv.Image": 1, "spirv.SampledImage": 1, "spirv.Sampler": 2}
@@ -36,13 +34,28 @@ class IrProblem(Exception):  # carried to whoever knows the line
         self.is_unsupported = is_unsupported
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleTypes:
+    """What a module calls types: `named` gives the type of a name, None where it has none.
+
+    `spaces`: the numbers that its target gives address spaces, and those of OpenCL for them.
+    """
+
+    named: Callable[[str], IrType | None]
+    spaces: Mapping[int, int]
+
+    def space(self, number: int) -> int:
+        """The address space as OpenCL numbers it."""
+        return self.spaces.get(number, number)
+
+
 class Cursor:
     """A place in a sequence of tokens."""
 
-    def __init__(self, tokens: Sequence[Token], named: NamedTypes) -> None:
+    def __init__(self, tokens: Sequence[Token], types: ModuleTypes) -> None:
         self._tokens = tokens
         self._next = 0
-        self.named = named
+        self.types = types
 
     def peek(self, ahead: int = 0) -> Token:
         """A token to come; an empty one past the end."""
@@ -139,18 +152,22 @@ class Cursor:
         raise IrProblem(f"type {token.text!r} is not supported")
 
     def _named(self, name: str) -> IrType:
-        known = self.named(name)
+        known = self.types.named(name)
         if known is None:
             raise IrProblem(f"no type %{name}", False)
         return known
 
     def _pointer(self) -> PointerType:
+        return PointerType(self.address_space())
+
+    def address_space(self) -> int:
+        """The number in `addrspace(1)` as OpenCL has it; without the word the target's default."""
         if not self.accept("addrspace"):
-            return PointerType(0)
+            return self.types.space(0)
         self.expect("(")
         space = self.integer()
         self.expect(")")
-        return PointerType(space)
+        return self.types.space(space)
 
     def _sized(self) -> tuple[int, IrType]:
         if self.peek().text == "vscale":

@@ -11,7 +11,7 @@ from kernelcast.ptx_frontend.llvm.text.types import IrType, VoidType
 
 __all__ = ["FunctionHeader", "is_kernel_line", "read_attributes", "read_header"]
 
-_KERNEL_CONVENTION = "spir_kernel"
+_KERNEL_CONVENTIONS = ("spir_kernel", "amdgpu_kernel")
 _TYPES = ("ptr", "void", "half", "float", "double", "label", "metadata", "token", "target")
 
 
@@ -49,7 +49,7 @@ class FunctionHeader:
 
 def is_kernel_line(line: str) -> bool:
     """Whether a line defines a kernel, even one that cannot be read."""
-    return f" {_KERNEL_CONVENTION} " in line.partition("@")[0]
+    return any(f" {word} " in line.partition("@")[0] for word in _KERNEL_CONVENTIONS)
 
 
 def read_header(cursor: Cursor, line: int) -> FunctionHeader:
@@ -63,7 +63,7 @@ def read_header(cursor: Cursor, line: int) -> FunctionHeader:
             cursor.take()
             cursor.skip_group()
             continue
-        is_kernel |= cursor.take().text == _KERNEL_CONVENTION
+        is_kernel |= cursor.take().text in _KERNEL_CONVENTIONS
     result = cursor.type()
     name = cursor.name()
     parameters, unnamed = _parameters(cursor)
@@ -96,15 +96,19 @@ def _parameters(cursor: Cursor) -> tuple[tuple[IrParameter, ...], int]:
         attributes = read_attributes(cursor)
         name = cursor.name() if cursor.peek().kind is TokenKind.LOCAL else str(unnamed)
         unnamed += name.isdecimal()
-        found.append(IrParameter(name, type_, attributes.by_value))
+        found.append(IrParameter(name, type_, attributes.by_value, attributes.by_reference))
     return tuple(found), unnamed
 
 
 @dataclass(slots=True)
 class Attributes:
-    """Attributes of a parameter or argument: what `byval` copies, and the alignment it promises."""
+    """Attributes of a parameter or argument: what `byval` copies, and the alignment it promises.
+
+    `by_reference`: what `byref` points to.
+    """
 
     by_value: IrType | None = None
+    by_reference: IrType | None = None
     align: int = 1
 
 
@@ -114,11 +118,15 @@ def read_attributes(cursor: Cursor) -> Attributes:
     while cursor.peek().kind in (TokenKind.WORD, TokenKind.STRING):
         token = cursor.peek()
         if cursor.peek(1).text == "(":
-            if token.text == "byval":
+            if token.text in ("byval", "byref"):
                 cursor.take()
                 cursor.take()
-                found.by_value = cursor.type()
+                pointee = cursor.type()
                 cursor.expect(")")
+                if token.text == "byval":
+                    found.by_value = pointee
+                else:
+                    found.by_reference = pointee
                 continue
             if token.text not in _WITH_VALUES:
                 break
@@ -138,7 +146,7 @@ def read_attributes(cursor: Cursor) -> Attributes:
 
 _WITH_VALUES = (
     *("captures", "dereferenceable", "dereferenceable_or_null", "nofpclass", "range", "sret"),
-    *("inalloca", "preallocated", "elementtype", "byref", "align", "memory", "initializes"),
+    *("inalloca", "preallocated", "elementtype", "align", "memory", "initializes"),
     "alignstack",
 )
 _ATTRIBUTES = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kernelcast.errors import IrSyntaxError, SourceSpan, UnsupportedInstruction
-from kernelcast.ptx_frontend.llvm.text.cursor import Cursor, IrProblem
+from kernelcast.ptx_frontend.llvm.text.cursor import Cursor, IrProblem, ModuleTypes
 from kernelcast.ptx_frontend.llvm.text.function_header import is_kernel_line, read_header
 from kernelcast.ptx_frontend.llvm.text.syntax import (
     IrBlock,
@@ -31,6 +31,10 @@ _LOCATION = re.compile(r", !dbg !(\d+)")
 _TYPE = re.compile(r'^%("(?:[^"\\]|\\.)*"|[\w$.\-]+) = type (.*)$')
 _TEXT = re.compile(r'"[^"]*"')
 _REFUSED = "kernelcast.refused"
+_AMD_TARGET = re.compile(r'^target triple = "amdgcn', re.MULTILINE)
+_AMD_SPACES = {0: 4, 1: 1, 2: 102, 3: 3, 4: 2, 5: 0}
+"""AMD's numbers (LLVM's AMDGPU usage guide, "Address Spaces") and OpenCL's: generic, global, one
+that kernels here have not (GDS), local, constant, private."""
 _LINKAGE = (
     *("private", "internal", "available_externally", "linkonce", "weak", "common", "appending"),
     *("extern_weak", "linkonce_odr", "weak_odr", "external", "dso_local", "dso_preemptable"),
@@ -48,6 +52,9 @@ class IrReader:
         self._type_texts: dict[str, str] = {}
         self._types: dict[str, IrType] = {}
         self._metadata: dict[str, str] = {}
+        self.is_amd = _AMD_TARGET.search(text) is not None
+        """Whether the module is for AMD's GPUs."""
+        self.types = ModuleTypes(self.named_type, _AMD_SPACES if self.is_amd else {})
         self.problems: dict[str, UnsupportedInstruction] = {}
         """Functions and variables that cannot be used, and why."""
         self.refused_kernels: list[str] = []
@@ -96,7 +103,7 @@ class IrReader:
 
     def _cursor(self, text: str) -> Cursor:
         try:
-            return Cursor(tokens_of(text), self.named_type)
+            return Cursor(tokens_of(text), self.types)
         except ValueError as error:
             raise IrProblem(str(error), False) from None
 
@@ -118,11 +125,7 @@ class IrReader:
             name = cursor.name()
             cursor.expect("=")
             cursor.skip_words(*_LINKAGE)
-            space = 0
-            if cursor.accept("addrspace"):
-                cursor.expect("(")
-                space = cursor.integer()
-                cursor.expect(")")
+            space = cursor.address_space()
             cursor.skip_words(*_LINKAGE)
             if not cursor.accept("global", "constant"):
                 raise IrProblem(f"{cursor.peek().text} @{name} is not supported")

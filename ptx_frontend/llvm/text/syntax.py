@@ -51,11 +51,15 @@ class IrBlock:
 
 @dataclass(frozen=True, slots=True)
 class IrParameter:
-    """`by_value`: what a pointer points to that the caller copies, else None."""
+    """`by_value`: what a pointer points to that the caller copies, else None.
+
+    `by_reference`: what it points to within the arguments of the launch.
+    """
 
     name: str
     type: IrType
     by_value: IrType | None = None
+    by_reference: IrType | None = None
 
 
 @dataclass(frozen=True, slots=True)

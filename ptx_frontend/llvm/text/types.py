@@ -10,6 +10,7 @@ from typing import TypeAlias
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = [
+    "PARAMETER_SPACE",
     "POINTER_BYTES",
     "ArrayType",
     "IntegerIrType",
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 POINTER_BYTES = 8
+PARAMETER_SPACE = 101
+"""Our number of what no type of OpenCL names: the arguments of a launch."""
 _WIDEST_VECTOR_ALIGNMENT = 128
 _WORD_BITS = 64
 
@@ -119,6 +122,7 @@ _SPACES = {
     2: AddressSpace.GLOBAL,
     3: AddressSpace.SHARED,
     4: AddressSpace.GENERIC,
+    PARAMETER_SPACE: AddressSpace.PARAM,
 }
 
 

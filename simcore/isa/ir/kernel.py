@@ -2,8 +2,7 @@
 
 A `Kernel` is a control-flow graph of `BasicBlock`s over untyped registers. Branches, barriers and
 exits end a basic block; every other instruction is straight-line and may carry a guard predicate.
-Nothing of a front end's syntax survives except `Instruction.mnemonic`, kept for counting, and the
-source spans.
+Of a front end's syntax only `Instruction.mnemonic`, for counting, and source spans survive.
 """
 
 from __future__ import annotations
@@ -326,6 +325,7 @@ class Kernel:
     """An entry point, ready to run; `blocks[0]` is the entry, indices are positions.
 
     A kernel is equal only to itself. Timing leaves one that `is_as_written` in its own order.
+    Native code of one that `is_for_debugging` is not optimised (`.target sm_75, debug`).
     """
 
     name: str
@@ -344,8 +344,8 @@ class Kernel:
     """Thread blocks of a cluster; None where the launch says it."""
     uses_dynamic_shared: bool = False
     is_for_debugging: bool = False
-    """Whether native code is not optimised (`.target sm_75, debug`)."""
     is_as_written: bool = False
+    compiled_registers: tuple[tuple[str, int], ...] = ()
     machine: MachineCode | None = None
     """What is known of it because it is machine code itself; None for a kernel in a source form."""
 

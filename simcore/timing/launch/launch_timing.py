@@ -14,10 +14,17 @@ from kernelcast.simcore.timing.kernel.relieved_kernel import relieved_kernel
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
-from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
+from kernelcast.simcore.timing.launch.steady_stretch import (
+    FEW_INSTRUCTIONS,
+    MOST_INSTRUCTIONS,
+    SteadyStretch,
+    steady_stretch,
+)
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
 from kernelcast.simcore.timing.launch.whole_waves import whole_waves
+from kernelcast.simcore.timing.walk.event_rows import turn_of_paths
 from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
+from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
 
 __all__ = ["LaunchTiming", "launch_timing"]
@@ -38,6 +45,8 @@ class LaunchTiming:
     (instructions + 1, states), the columns are SELECTED, `StallReason.code` and NOT_SELECTED: they
     add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole, and
     whole waves all thread blocks where the tail is left out: it is in `seconds`, not in cycles.
+    `waits`: all that a warp or a slot of any SM that was walked has waited for; `has_queued`: a
+    request had to wait until others had come.
     """
 
     cycles: int
@@ -53,6 +62,8 @@ class LaunchTiming:
     scale: float
     overhead_s: float
     device: Device
+    waits: frozenset[StallReason]
+    has_queued: bool
 
     @property
     def seconds(self) -> float:
@@ -96,11 +107,16 @@ def launch_timing(
     device: Device,
     without: frozenset[Component] = _NOTHING,
     is_exact: bool = False,
+    tables: SharedTables | None = None,
+    only_time: bool = False,
 ) -> LaunchTiming:
     """Times a launch; `is_exact` walks every thread block of the SM instead of a steady stretch.
 
     Thread blocks are dealt to the SMs in turn: some SMs may get one more, and have L2 and DRAM for
-    themselves when the others are done. ModelNotApplicable without timing facts or without paths.
+    themselves when the others are done. What is in `tables` is not made again, and stays there.
+    With `only_time`, of which nothing but the time is wanted, FEW_INSTRUCTIONS are walked to find a
+    stretch, and cycles of warps are not counted. ModelNotApplicable without timing facts or without
+    paths.
     """
     timing = device.timing
     if timing is None:
@@ -111,7 +127,9 @@ def launch_timing(
     if Component.TAIL in without:
         kernel = replace(kernel, thread_blocks=whole_waves(kernel, device))
     kernel = relieved_kernel(kernel, device, without)
-    launch = _Launch(kernel, device, without, is_exact)
+    arrays = kernel_arrays(kernel, device, without, tables)
+    most = 0 if is_exact else FEW_INSTRUCTIONS if only_time else MOST_INSTRUCTIONS
+    launch = _Launch(kernel, arrays, device, without, most, counts_warps=not only_time)
     full, last = launch.run()
     removed = Component.LAUNCH_OVERHEAD in without
     return LaunchTiming(
@@ -130,20 +148,41 @@ def launch_timing(
         scale=thread_blocks / kernel.thread_blocks / kernel.path_share,
         overhead_s=0.0 if removed else timing.launch_overhead_s,
         device=device,
+        waits=_waits(full, last),
+        has_queued=full.has_queued or last.has_queued,
     )
+
+
+def _waits(*ends: Snapshot) -> frozenset[StallReason]:
+    counts = sum(end.account.sum(axis=(0, 1)) + _stalls(end) for end in ends)
+    return frozenset(reason for reason in StallReason if counts[reason.code])
+
+
+def _stalls(end: Snapshot) -> Ints:
+    """Cycles of warps by reason, shape (reasons,), in the columns of slots."""
+    stalls: Ints = end.warp_account.sum(axis=0)[: end.account.shape[-1]]
+    return stalls
 
 
 class _Launch:
     """The runs of one SM that make up a launch."""
 
     def __init__(
-        self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
+        self,
+        kernel: TimedKernel,
+        arrays: KernelArrays,
+        device: Device,
+        without: frozenset[Component],
+        most_instructions: int,
+        *,
+        counts_warps: bool,
     ) -> None:
         self._kernel = kernel
-        self._arrays: KernelArrays = kernel_arrays(kernel, device, without)
+        self._arrays = arrays
         self._device = device
         self._without = without
-        self._is_exact = is_exact
+        self._most_instructions = most_instructions
+        self._counts_warps = counts_warps
         self.is_steady = True
         self.simulated_instructions = 0
 
@@ -158,10 +197,12 @@ class _Launch:
         if each == 0:
             snapshot = self._finish(self._start(1, busy_sms=more))
             return snapshot, snapshot
-        full = self._finish(self._start(each, busy_sms=sms))
         if more == 0 or Component.IMBALANCE in self._without:
+            full = self._finish(self._start(each, busy_sms=sms))
             return full, full
-        last = self._finish_late(self._start(each + 1, busy_sms=sms), full.cycles, more)
+        first, late = self._start_both(each, busy_sms=sms)
+        full = self._finish(first)
+        last = self._finish_late(late, full.cycles, more)
         return full, last if last.cycles > full.cycles else full
 
     def _run_unequal(self, shares: UnequalShares) -> tuple[Snapshot, Snapshot]:
@@ -176,7 +217,8 @@ class _Launch:
     def _start_share(self, order: Ints, busy_sms: int) -> SmSimulator:
         per_sm = min(self._kernel.thread_blocks_per_sm, len(order))
         arrays = self._arrays._replace(order=order)
-        return SmSimulator(arrays, self._machine(busy_sms), len(order), per_sm)
+        machine = self._machine(busy_sms)
+        return SmSimulator(arrays, machine, len(order), per_sm, self._counts_warps)
 
     def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
         """Ends an SM that shares L2 and DRAM with fewer others after so many cycles."""
@@ -189,27 +231,56 @@ class _Launch:
 
     def _start(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
         """An SM that has skipped what it can."""
-        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
-        simulator = SmSimulator(self._arrays, self._machine(busy_sms), thread_blocks, per_sm)
-        if not self._is_exact:
-            self._skip(simulator, thread_blocks, per_sm)
+        simulator = self._new(thread_blocks, busy_sms)
+        self._repeat(simulator, self._stretch(simulator, thread_blocks), thread_blocks)
         return simulator
+
+    def _start_both(self, each: int, busy_sms: int) -> tuple[SmSimulator, SmSimulator]:
+        """An SM that gets `each` thread blocks and one that gets one more.
+
+        They are the same SM until the last one comes, and walked as one as far as that.
+        """
+        if each < self._kernel.thread_blocks_per_sm:
+            return self._start(each, busy_sms), self._start(each + 1, busy_sms)
+        more = self._new(each + 1, busy_sms)
+        stretch = self._stretch(more, each + 1)
+        fewer = more.with_one_fewer()
+        self._repeat(more, stretch, each + 1)
+        if fewer is None:
+            return self._start(each, busy_sms), more
+        self._repeat(fewer, stretch, each)
+        if fewer.dispatched == more.dispatched:
+            # Before the last one comes: each scheduler may end one more in the cycle of the last.
+            more.go_to(each - self._kernel.thread_blocks_per_sm - more.machine.schedulers)
+            fewer = more.with_one_fewer() or fewer
+        return fewer, more
+
+    def _new(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
+        machine = self._machine(busy_sms)
+        return SmSimulator(self._arrays, machine, thread_blocks, per_sm, self._counts_warps)
 
     def _finish(self, simulator: SmSimulator) -> Snapshot:
         snapshot = simulator.finish()
         self.simulated_instructions += simulator.simulated_instructions
         return snapshot
 
-    def _skip(self, simulator: SmSimulator, thread_blocks: int, per_sm: int) -> None:
-        """Walks a steady stretch, and repeats it without walking.
+    def _stretch(self, simulator: SmSimulator, thread_blocks: int) -> SteadyStretch | None:
+        """Walks a stretch that may be repeated without being walked, if there is one.
 
-        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones.
+        A period is as many thread blocks as the SM holds, or a multiple of those recorded ones
+        after which paths come again.
         """
-        recorded = len(self._kernel.paths.thread_blocks)
-        period = recorded * -(-per_sm // recorded)
-        found = steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+        if not self._most_instructions:
+            return None
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
+        turn = turn_of_paths(self._arrays.begin, self._arrays.warps)
+        period, ends = turn * -(-per_sm // turn), thread_blocks - per_sm
+        return steady_stretch(simulator, per_sm, period, ends, self._most_instructions)
+
+    def _repeat(
+        self, simulator: SmSimulator, found: SteadyStretch | None, thread_blocks: int
+    ) -> None:
         if found is not None:
-            before, after, is_steady = found
-            self.is_steady &= is_steady
-            stretch = after.thread_blocks - before.thread_blocks
-            simulator.repeat(before, after, (thread_blocks - simulator.dispatched) // stretch)
+            self.is_steady &= found.is_steady
+            found.repeat(simulator, thread_blocks)

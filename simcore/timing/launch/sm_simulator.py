@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     DRAM_FREE,
     FIRST,
     L2_FREE,
+    LOAD_QUEUE,
     NEVER,
     ORDER,
     PLACE_AND_SCHEDULER,
@@ -37,8 +39,10 @@ from kernelcast.simcore.timing.walk.sm_state import (
     SLOTS,
     STATES,
     STORE_DONE,
+    STORE_QUEUE,
     TOTAL,
     account_records,
+    copied,
     new_state,
     scheduler_records,
     warp_records,
@@ -56,7 +60,8 @@ class Snapshot:
     """The state of an SM at the end of an issue, with the account of all slots until then.
 
     `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
-    has all cycles of warps, `resident_warp_cycles` how many they are. See SmState.
+    has all cycles of warps, `resident_warp_cycles` how many they are. `has_queued`: a request had
+    to wait until others had come. See SmState.
     """
 
     cycles: int
@@ -66,13 +71,15 @@ class Snapshot:
     account: Ints
     warp_account: Ints
     resident_warp_cycles: int
+    has_queued: bool
 
 
 class SmSimulator:
     """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
 
-    They follow the paths of recorded ones, in the kernel's `order`. ModelNotApplicable for more
-    resident warps than SLOTS of a scheduler.
+    They follow the paths of recorded ones, in the kernel's `order`. Without `counts_warps` what
+    snapshots say of warps is 0. ModelNotApplicable for more resident warps than SLOTS of a
+    scheduler.
     """
 
     def __init__(
@@ -81,12 +88,13 @@ class SmSimulator:
         machine: Machine,
         thread_blocks: int,
         thread_blocks_per_sm: int,
+        counts_warps: bool = True,
     ) -> None:
         _check_slots(thread_blocks_per_sm * arrays.warps, machine.schedulers)
         self._arrays = arrays
         self.machine = machine
         self._total = thread_blocks
-        self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm)
+        self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm, counts_warps)
         self._account = account_records(self._state.account)
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
@@ -94,6 +102,7 @@ class SmSimulator:
         self._skipped_account: Ints | int = 0
         self._skipped_warp_account: Ints | int = 0
         self._skipped_residence = 0
+        self._walked_by_another = 0
 
     @property
     def dispatched(self) -> int:
@@ -102,8 +111,31 @@ class SmSimulator:
 
     @property
     def simulated_instructions(self) -> int:
-        """Warp instructions that were walked one by one."""
+        """Warp instructions that this SM has walked one by one."""
+        return self._issued - self._walked_by_another
+
+    @property
+    def _issued(self) -> int:
         return int(self._account[:, :, ISSUED].sum())
+
+    def with_one_fewer(self) -> SmSimulator | None:
+        """A copy of the SM, as it is, that will get one thread block fewer.
+
+        None where the SM has its last one already: the other would not be as it is.
+        """
+        if self.dispatched == self._total:
+            return None
+        other = copy.copy(self)
+        other._total -= 1
+        other._state = copied(self._state)
+        other._state.counts[TOTAL] -= 1
+        other._account = account_records(other._state.account)
+        other._walked_by_another = self._issued
+        return other
+
+    def go_to(self, completed: int) -> None:
+        """Runs until so many thread blocks have ended; the account is not settled."""
+        self._walk(completed - self._skipped_thread_blocks, NEVER)
 
     def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
         """Runs until so many thread blocks have ended, or up to a cycle; to the end by default."""
@@ -112,11 +144,14 @@ class SmSimulator:
         if before_cycle is not None:
             before = min(NEVER, int(before_cycle) - self._skipped_cycles)
         target = wanted - self._skipped_thread_blocks
+        self._walk(target, before)
+        return self._snapshot(int(sm_cycles.settle(self._arrays, self.machine, self._state)))
+
+    def _walk(self, target: int, before: int) -> None:
         at = self._arrays, self.machine, self._state
-        cycle = sm_cycles.walk(*at, target, before)
+        sm_cycles.walk(*at, target, before)
         while self._state.counts[COMPLETED] < target and let_one_go(*at):
-            cycle = sm_cycles.walk(*at, target, before)
-        return self._snapshot(int(cycle))
+            sm_cycles.walk(*at, target, before)
 
     def finish(self) -> Snapshot:
         """Runs what is left, waits for stores."""
@@ -146,10 +181,11 @@ class SmSimulator:
             cycles=cycles + self._skipped_cycles,
             backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
             thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
-            instructions=self.simulated_instructions + self._skipped_instructions,
+            instructions=self._issued + self._skipped_instructions,
             account=account + self._skipped_account,
             warp_account=warp_account + self._skipped_warp_account,
             resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
+            has_queued=bool(counts[LOAD_QUEUE] or counts[STORE_QUEUE]),
         )
 
     def _accounts(self) -> tuple[Ints, Ints]:
@@ -160,13 +196,15 @@ class SmSimulator:
             by_pc[:, :, :REASON_COUNT],
             by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
         )
-        if self.machine.issues == 1:
+        if self.machine.issues == 1 and self._state.counts_warps:
             states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
         return slots, states
 
     def _residence(self, cycles: int) -> int:
         """Resident cycles of all warps so far, from the first cycle of their thread block on."""
         state = self._state
+        if not state.counts_warps:
+            return 0
         schedulers = scheduler_records(state.scheduler)
         live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])
         places = warp_records(state.warp)[live, PLACE_AND_SCHEDULER] >> SCHEDULER_BITS

@@ -1,12 +1,14 @@
 """Whether an SM goes on as it has gone, so that what it did stands for what it has still to do.
 
 Two short stretches may be alike by chance. Three in turn must be, of which each is as long as all
-that went before them: where they differ, stretches of twice the length are walked.
+that went before them: where they differ, stretches of twice the length are walked. All three are
+repeated as often as they fit, then the last one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,22 +16,54 @@ import numpy.typing as npt
 
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 
-__all__ = ["are_alike", "steady_stretch", "take_as_long"]
+__all__ = [
+    "FEW_INSTRUCTIONS",
+    "MOST_INSTRUCTIONS",
+    "SteadyStretch",
+    "are_alike",
+    "steady_stretch",
+    "take_as_long",
+]
 
 _CYCLES_WITHIN, _SLOTS_WITHIN, _BACKLOG_WITHIN = 0.005, 0.02, 0.01
-_MOST_INSTRUCTIONS = 4_000_000
+MOST_INSTRUCTIONS = 4_000_000
+"""Warp instructions that are walked to find stretches that are alike."""
+FEW_INSTRUCTIONS = 1_000_000
+"""Instructions walked where a time only says by how much another one would change."""
 
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class SteadyStretch:
+    """Where the first of three stretches begins, where the others do, and where the last one ends.
+
+    `is_steady`: they take equally long.
+    """
+
+    ends: tuple[Snapshot, Snapshot, Snapshot, Snapshot]
+    is_steady: bool
+
+    def repeat(self, simulator: SmSimulator, thread_blocks: int) -> None:
+        """Counts what lies between, instead of walking as many of these as it can."""
+        first, _, third, last = self.ends
+        for begin in (first, third):
+            stretch = last.thread_blocks - begin.thread_blocks
+            simulator.repeat(begin, last, (thread_blocks - simulator.dispatched) // stretch)
+
+
 def steady_stretch(
-    simulator: SmSimulator, begins: int, period: int, ends: int
-) -> tuple[Snapshot, Snapshot, bool] | None:
+    simulator: SmSimulator,
+    begins: int,
+    period: int,
+    ends: int,
+    most_instructions: int = MOST_INSTRUCTIONS,
+) -> SteadyStretch | None:
     """Three consecutive stretches that are alike, or the longest ones affordable.
 
-    Returns the ends of the first two and whether they take equally long; None when there is no room
-    for them. Walks `simulator` from `begins` completed thread blocks, which fill the SM, up to
-    `ends` at most. Stretches are 1, 2, 4, ... times `period` thread blocks long.
+    None when there is no room for them. Walks `simulator` from `begins` completed thread blocks,
+    which fill the SM, up to `ends` at most, and beyond half of `most_instructions` only where less
+    is not three stretches. Stretches are 1, 2, 4, ... times `period` thread blocks long.
     """
     completed, walked = begins, list[Snapshot]()
     while completed + period <= ends:
@@ -37,8 +71,9 @@ def steady_stretch(
         completed = walked[-1].thread_blocks
         if len(walked) < 4:
             continue
-        if are_alike(walked) or 2 * simulator.simulated_instructions > _MOST_INSTRUCTIONS:
-            return walked[0], walked[3], take_as_long(walked)
+        if are_alike(walked) or 2 * simulator.simulated_instructions > most_instructions:
+            first, second, third, last = walked
+            return SteadyStretch((first, second, third, last), take_as_long(walked))
         period, walked = 2 * period, [walked[1], walked[3]]
     return None
 

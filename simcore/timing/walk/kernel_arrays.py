@@ -16,8 +16,10 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
-from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns, traffic_columns
+from kernelcast.simcore.timing.walk.event_rows import event_rows
+from kernelcast.simcore.timing.walk.missed_lines import miss_columns, traffic_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
+from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -121,6 +123,7 @@ _KIND: dict[Pipeline, int] = {
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Column = npt.NDArray[np.int32]
 
 
 @inlined
@@ -167,8 +170,9 @@ class KernelArrays(NamedTuple):
 
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block. By
     event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w of
-    recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
-    recorded one the SM gets first, second, ..., from the start again after the last.
+    recorded thread block i has the events from `begin[i * warps + w]` to the same of `end`; equal
+    paths have the same events. `order`: which recorded one the SM gets first, second, ..., from the
+    start again after the last.
     """
 
     code: Ints
@@ -177,7 +181,8 @@ class KernelArrays(NamedTuple):
     operands: Ints
     schedule: Ints
     is_scheduled: bool
-    start: Ints
+    begin: Ints
+    end: Ints
     order: Ints
     event_row: npt.NDArray[np.int32]
     first_row: Ints
@@ -193,35 +198,56 @@ class KernelArrays(NamedTuple):
 
 
 def kernel_arrays(
-    kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
+    kernel: TimedKernel,
+    device: Device,
+    without: frozenset[Component] = frozenset(),
+    tables: SharedTables | None = None,
 ) -> KernelArrays:
-    """The arrays of a kernel, with as much of the machine as `without` leaves."""
-    timing = timing_facts(device)
+    """The arrays of a kernel, with as much of the machine as `without` leaves.
+
+    Those that are in `tables` already are not made again.
+    """
+    timing, tables = timing_facts(device), tables or SharedTables()
     kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
     kinds, is_told = _with_phases(kinds, kernel.paths, without)
-    cells = phase_cells(kernel.paths, is_told)
+    cells = tables.once(phase_cells, kernel.paths, is_told)
     used = max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))
     registers = int(max(used, -1 if kernel.schedule is None else SCOREBOARDS - 1)) + 3
-    code, operands, committed = _code(kernel, kinds, registers)
-    code[:, FETCH_LINE] = _addresses(kernel, kinds, timing.instruction_bytes) // FETCH_LINE_BYTES
-    passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
-    event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
+    is_counted = kernel.schedule is not None
+    code, operands, committed = tables.once(
+        _code, kernel.reads, kernel.writes, is_counted, kinds, registers
+    )
+    lines = _addresses(kernel, kinds, timing.instruction_bytes) // FETCH_LINE_BYTES
+    is_global = (kinds == LOAD) | (kinds == STORE)
+    events = tables.once(
+        event_rows,
+        kernel.paths,
+        kernel.wavefronts,
+        np.where(is_global, kernel.levels.bytes_per_lane, 0.0),
+        timing.l1_wavefront_bytes,
+        _has_passes(kinds),
+        len(cells.of_event) > 0,
+    )
+    row_pc = events.row_pc
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
     moved = [column[row_pc] for column in traffic_columns(kernel.levels, device)]
+    code_rows = code[row_pc]
+    code_rows[:, FETCH_LINE] = lines[row_pc]
     return KernelArrays(
-        code=code[row_pc].ravel(),
-        traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
+        code=code_rows.ravel(),
+        traffic=records([*traffic[:PASSES], events.row_passes, *traffic[PASSES:]]),
         moved=records(moved),
         operands=operands,
         schedule=_schedule(kernel, kinds, registers, without)[row_pc].ravel(),
-        is_scheduled=kernel.schedule is not None,
-        start=np.ascontiguousarray(kernel.paths.start, np.int64),
+        is_scheduled=is_counted,
+        begin=events.begin,
+        end=events.end,
         order=np.arange(len(kernel.paths.thread_blocks)),
-        event_row=event_row,
+        event_row=events.row,
         first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
-        event_turn=event_turns(kernel.paths),
+        event_turn=events.turn,
         event_phases=cells.of_event,
         phase_lists=cells.lists,
         phase_first=cells.first,
@@ -258,42 +284,24 @@ def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
 
 
-def _rows(
-    pc: npt.NDArray[np.int32], passes: Floats, has_passes: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int32], Ints, Floats]:
-    """The row of each event, the pc and the passes of each row."""
-    events = np.flatnonzero(has_passes[pc])
-    values, value = np.unique(passes[events], return_inverse=True)
-    is_met = np.zeros((len(has_passes), max(1, len(values))), np.bool_)
-    is_met[~has_passes, 0] = True
-    is_met[pc[events], value] = True
-    is_met[~is_met.any(axis=1), 0] = True  # of no event
-    row = (np.cumsum(is_met, dtype=np.int32) - 1).reshape(is_met.shape)
-    event_row = row[:, 0][pc]
-    event_row[events] = row[pc[events], value]
-    row_pc, number = np.nonzero(is_met)
-    return (
-        event_row,
-        row_pc,
-        np.append(values, 0.0)[number] if len(values) else np.zeros(len(row_pc)),
-    )
-
-
 def _code(
-    kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int
+    reads_of: Column,
+    writes_of: Column,
+    is_counted: bool,
+    kinds: npt.NDArray[np.int8],
+    registers: int,
 ) -> tuple[Ints, Ints, Ints]:
     """The records of all pcs, the operands that do not fit them, and where commits' are.
 
     An instruction that issues waits for what it writes as well, but not for scoreboards, which
     count; a commit waits for nothing.
     """
-    is_counted = kernel.schedule is not None
     ready, unread = registers - 2, registers - 1
     code = np.zeros((len(kinds), WORDS), np.int64)
     committed = np.zeros(len(kinds), np.int64)
     operands = [0]
     for pc, (record, kind, reads, writes) in enumerate(
-        zip(code, kinds, kernel.reads, kernel.writes, strict=True)
+        zip(code, kinds, reads_of, writes_of, strict=True)
     ):
         if kind == COMMIT:
             committed[pc], found = len(operands), reads[reads >= 0].tolist()
@@ -364,11 +372,3 @@ def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
     is_tensor = np.array([item is Pipeline.TENSOR for item in kernel.pipeline], np.bool_)
     found: Floats = np.where(is_tensor, latency, others)
     return found
-
-
-def _passes(kernel: TimedKernel, kinds: npt.NDArray[np.int8], l1_wavefront_bytes: float) -> Floats:
-    """A global access takes its wavefronts, or longer where L1 is narrower than what it moves."""
-    pc = kernel.paths.pc
-    moved_bytes = kernel.paths.lanes * kernel.levels.bytes_per_lane[pc]
-    is_global = (kinds[pc] == LOAD) | (kinds[pc] == STORE)
-    return np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))

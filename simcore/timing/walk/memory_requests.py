@@ -19,10 +19,9 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     L2_SECTORS,
     L2_WEIGHT,
     LINE_SECTORS,
-    LOAD,
     MISSED_LINES,
     RESULT,
-    STORE,
+    SHARED,
     TURN_AT_L1,
     TURN_AT_L2,
     UNLIMITED,
@@ -31,6 +30,8 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
 )
 from kernelcast.simcore.timing.walk.missed_lines import missed_lines
 from kernelcast.simcore.timing.walk.packed_words import pack
+from kernelcast.simcore.timing.walk.pipe_use import close_accesses
+from kernelcast.simcore.timing.walk.random_times import exponential
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import warp_number, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
@@ -59,7 +60,6 @@ from kernelcast.simcore.timing.walk.sm_state import (
     common_pipe,
     request_word,
 )
-from kernelcast.simcore.timing.walk.warp_account import close_pipe
 
 __all__ = ["copy_in_bulk", "load", "store"]
 
@@ -76,6 +76,10 @@ def _through_l1(machine: Machine, state: SmState, passes: float, at: int) -> flo
     """When the last pass begins."""
     cycles = passes * machine.l1_cycles
     begins: float = max(state.clocks[L1_FREE], float(at))
+    if machine.bank_share > 0.0:
+        banks = np.uint64(common_pipe(machine, SHARED))
+        begins = max(begins, state.free[banks])
+        state.free[banks] = begins + cycles * machine.bank_share
     state.clocks[L1_FREE] = begins + cycles
     return max(begins, begins + cycles - 1.0)
 
@@ -151,6 +155,22 @@ def _queued_at_dram(machine: Machine, state: SmState, at: float, sectors: float)
     state.clocks[DRAM_LOAD] = load + sectors * machine.dram_cycles / machine.dram_span
     busy = min(load, _MOST_BUSY)
     return machine.dram_queue * busy / (1.0 - busy)
+
+
+@inlined
+def _late_at_dram(
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, queued: float
+) -> float:
+    """How much later, or earlier, than after the mean wait `queued` a request comes.
+
+    It waits for as many others as the mean says, because addresses are spread evenly over channels,
+    but each takes a random time, exponential as in the queue that the mean is of. The deviation
+    of the sum grows with the root of their number, and has the shape of one of them.
+    """
+    others = queued / machine.dram_queue
+    turn = kernel.event_turn[np.uint64(warp_position(state, warp))]
+    each = exponential(warp_number(state, warp), row, turn) - 1.0
+    return machine.dram_queue * min(others, math.sqrt(others)) * each
 
 
 @inlined
@@ -236,16 +256,6 @@ def _drop(state: SmState, ring: int) -> float:
 
 
 @inlined
-def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
-    """Loads and stores share the L1 pipe, and each kind has a queue."""
-    l1 = int(state.clocks[L1_FREE]) - machine.issue_cycles + 1
-    loads, stores = common_pipe(machine, LOAD), common_pipe(machine, STORE)
-    next_issue = at + machine.issue_cycles
-    close_pipe(state, loads, next_issue, max(l1, state.counts[LOAD_QUEUE]))
-    close_pipe(state, stores, next_issue, max(l1, state.counts[STORE_QUEUE]))
-
-
-@inlined
 def load(
     kernel: KernelArrays,
     machine: Machine,
@@ -257,11 +267,12 @@ def load(
 ) -> int:
     """When the data of a request of cycle `at` are there, packed with the level they come from.
 
-    The next request waits until as many sectors are free as this one took.
+    The next request waits until as many sectors are free as this one took, for which each DRAM
+    request counts with its mean wait: they come back in any order.
     """
     arrives = _through_l1(machine, state, passes, at)
     of_l2, of_dram = _waits(kernel, state, warp, row)
-    ready, level = arrives + machine.l1_latency, _L1
+    ready, level, late = arrives + machine.l1_latency, _L1, 0.0
     if of_l2 > 0.0:
         past_l1, past_l2 = _asked(kernel, row, of_l2), _moved(kernel, row, of_dram)
         at_l2 = _take_l2(machine, state, arrives, past_l1 * _weight(kernel, row))
@@ -271,6 +282,8 @@ def load(
             at_dram = _take_dram(machine, state, at_l2, past_l2)
             queued = _queued_at_dram(machine, state, at_dram, past_l2)
             ready, level, ring = at_dram + machine.dram_latency + queued, _DRAM, _RING_DRAM
+            if queued > 0.0:
+                late = _late_at_dram(kernel, machine, state, warp, row, queued)
         if machine.request_limit != UNLIMITED:
             _push(state, ring, ready, past_l1)
             state.clocks[LOADS] += past_l1
@@ -280,8 +293,8 @@ def load(
                 l2, dram = _first_ready(state, _RING_L2), _first_ready(state, _RING_DRAM)
                 state.counts[LOAD_QUEUE] = max(state.counts[LOAD_QUEUE], math.ceil(min(l2, dram)))
                 state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
-    _open_pipes(machine, state, at)
-    return pack(math.ceil(ready), level)
+    close_accesses(machine, state, at)
+    return pack(math.ceil(ready + late), level)
 
 
 @inlined
@@ -342,7 +355,7 @@ def store(
                 first = _first_ready(state, _RING_STORES)
                 state.counts[STORE_QUEUE] = max(state.counts[STORE_QUEUE], math.ceil(first))
                 state.clocks[STORES] -= _drop(state, _RING_STORES)
-    _open_pipes(machine, state, at)
+    close_accesses(machine, state, at)
     if machine.store_retire_cycles == 0:
         return 0
     return math.ceil(begins) + machine.store_retire_cycles

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels
-from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = ["event_turns", "miss_columns", "missed_lines", "traffic_columns"]
 
@@ -26,12 +25,14 @@ Floats = npt.NDArray[np.float64]
 Column = npt.NDArray[np.int32]
 
 
-def event_turns(paths: WarpPaths) -> Column:
-    """How many events of the same pc the warp has had before each, shape (events,)."""
-    pc = np.ascontiguousarray(paths.pc, np.int32)
+def event_turns(start: npt.NDArray[np.int64], pc: Column) -> Column:
+    """How many events of the same pc the warp has had before each, shape (events,).
+
+    The events of a warp are those from one `start` to the next.
+    """
     turns = np.empty(len(pc), np.int32)
     had = np.zeros(int(pc.max(initial=0)) + 1, np.int32)
-    _count_turns(np.ascontiguousarray(paths.start, np.int64), pc, had, turns)
+    _count_turns(start, pc, had, turns)
     return turns
 
 

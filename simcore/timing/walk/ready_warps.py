@@ -161,8 +161,8 @@ def unlist_warp(state: SmState, scheduler: int, warp: int, kind: int) -> None:
     bit = warp_bit(state, warp)
     left = slots_of_kind(state, scheduler, kind) & ~bit
     state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = left
-    if left == 0:
-        state.scheduler[scheduler_word(scheduler, PRESENT)] &= ~(1 << kind)
+    # Without a branch, which would be foreseen as often as not.
+    state.scheduler[scheduler_word(scheduler, PRESENT)] &= ~((1 if left == 0 else 0) << kind)
 
 
 @inlined

@@ -108,5 +108,5 @@ def read_banks(kernel: KernelArrays, state: SmState, warp: int, row: int, now: i
 @inlined
 def turn_away(kernel: KernelArrays, state: SmState, scheduler: int, row: int) -> None:
     """Lets a scheduler turn to another warp, if the instruction that it has issued yields."""
-    if kernel.schedule[word(row, YIELDS)] != 0:
-        state.scheduler[scheduler_word(scheduler, LAST)] = 0
+    # Without a branch: all bits where it does not yield, none where it does.
+    state.scheduler[scheduler_word(scheduler, LAST)] &= kernel.schedule[word(row, YIELDS)] - 1

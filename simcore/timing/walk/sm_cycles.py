@@ -112,7 +112,7 @@ from kernelcast.simcore.timing.walk.warp_progress import (
     write_registers,
 )
 
-__all__ = ["walk"]
+__all__ = ["settle", "walk"]
 
 _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 _CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
@@ -298,9 +298,13 @@ def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -
         begin_wait_for_pipe(state, warp, max(ready, warp_counted(state, warp)))
 
 
-@noinline
-def _settle(kernel: KernelArrays, machine: Machine, state: SmState) -> int:
-    """Attributes all slots and counts all warps up to the last issue; its end."""
+@compiled
+def settle(kernel: KernelArrays, machine: Machine, state: SmState) -> int:
+    """Attributes all slots and counts all warps up to the end of the last issue, which it returns.
+
+    What a warp waits for behind that is not known yet, so that an account is settled once, not
+    where a walk only stops to go on.
+    """
     until: int = state.counts[LAST_CYCLE]
     for scheduler in range(machine.schedulers):
         _count_warps(machine, state, scheduler, until)
@@ -365,12 +369,11 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
 @compiled
 def walk(
     kernel: KernelArrays, machine: Machine, state: SmState, completed: int, before: int
-) -> int:
+) -> None:
     """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
 
     Schedulers of one cycle take turns to be first: a turn is a cycle in which one of them chooses,
-    or the end of an issue. All slots are attributed up to the end of the last issue, which is
-    returned.
+    or the end of an issue. `settle` ends the account.
     """
     state = as_one(state)
     if state.counts[DISPATCHED] == 0:
@@ -394,4 +397,3 @@ def walk(
                 those = _still_to_come(machine, state, scheduler, turn, now)
         turn = _next_turn(machine, turn)
     state.counts[TURN] = turn
-    return _settle(kernel, machine, state)

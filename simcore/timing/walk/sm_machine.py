@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
@@ -67,7 +68,11 @@ class Machine(NamedTuple):
     there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
     cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
-    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
+    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none;
+    `dram_queue`: what loads wait while DRAM is half busy, a mean over `dram_span` cycles;
+    `bank_share`: of the cycles of L1 those that it takes the banks of shared memory, 0 where it has
+    others; `access_cycles`: what an access to
+    shared memory takes at least, for its addresses.
     """
 
     schedulers: int
@@ -104,6 +109,8 @@ class Machine(NamedTuple):
     dispatch_cycles: float = 0.0
     dram_queue: float = 0.0
     dram_span: float = 1.0
+    bank_share: float = 0.0
+    access_cycles: float = 0.0
 
 
 def sm_machine(
@@ -168,23 +175,43 @@ def sm_machine(
         launch_cycles=0 if gone(Component.THREAD_BLOCK_LAUNCH) else _launch_cycles(timing, warps),
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
-    return _among_others(machine, kernel, timing, busy_sms, without)
+    return _among_others(machine, kernel, device, busy_sms, without)
 
 
 def _among_others(
     machine: Machine,
     kernel: TimedKernel,
-    timing: TimingFacts,
+    device: Device,
     busy_sms: float,
     without: frozenset[Component],
 ) -> Machine:
-    """The SM with what others have it wait for: the dispatcher, and queues at DRAM."""
+    """The SM with what others have it wait for: the dispatcher, queues at DRAM, common banks."""
+    timing = timing_facts(device)
     dispatch = timing.dispatch_cycles * busy_sms
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
         dram_queue=_queue_cycles(kernel, timing),
         dram_span=2.0 * timing.dram_latency_cycles,
+        bank_share=_bank_share(device, timing, without),
+        access_cycles=0.0 if Component.SHARED_PIPE in without else _address_cycles(kernel, timing),
     )
+
+
+def _bank_share(device: Device, timing: TimingFacts, without: frozenset[Component]) -> float:
+    """The part of L1's cycles in which it takes the banks that shared memory lies in, too.
+
+    L1 may be narrower than the banks, which are then free in between.
+    """
+    if not has_banked_l1(device) or without & {Component.SHARED_PIPE, Component.L1_BANDWIDTH}:
+        return 0.0
+    width = device.shared.banks * device.shared.bank_bytes
+    return min(1.0, timing.l1_wavefront_bytes / width)
+
+
+def _address_cycles(kernel: TimedKernel, timing: TimingFacts) -> float:
+    """Cycles in which the SM takes the addresses of a warp; 0 where it takes all at once."""
+    lanes = timing.load_store_lanes
+    return kernel.warp_width / lanes if lanes else 0.0
 
 
 def _barrier_cycles(timing: TimingFacts, warps: int) -> int:
@@ -311,7 +338,8 @@ def _mixed(kernel: TimedKernel) -> float:
 def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
     """Sectors past L1 and past L2 of all recorded thread blocks, by pc."""
     levels = kernel.levels
-    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
+    counts = np.zeros(len(kernel.pipeline))
+    counts[: len(kernel.paths.events_by_pc)] = kernel.paths.events_by_pc
     past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)
     return past_l1, past_l1 * (1.0 - levels.l2_hits)
 

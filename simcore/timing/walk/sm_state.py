@@ -109,6 +109,7 @@ __all__ = [
     "SmState",
     "account_word",
     "common_pipe",
+    "copied",
     "new_state",
     "pipe_word",
     "request_word",
@@ -213,7 +214,8 @@ class SmState(NamedTuple):
     `lines` of code: FETCHED as which one, LINE_READY. `account`: of shape (2, rows, ACCOUNT_WORDS),
     in full and less than full residence, slots by reason and from STATES on cycles of warps; the
     last of the `rows` is for no instruction. `phase`: by place and cell the events LEFT and
-    PHASE_READY (see PhaseCells). `ring`: how many requests fit. `warp`, `scheduler`, `pipe`,
+    PHASE_READY (see PhaseCells). `ring`: how many requests fit. `counts_warps`: whether states of
+    warps are counted. `warp`, `scheduler`, `pipe`,
     `counts` and `account` are one array, in which their functions find them.
     """
 
@@ -232,6 +234,7 @@ class SmState(NamedTuple):
     phase: Ints
     ring: int
     rows: int
+    counts_warps: bool
 
 
 @inlined
@@ -271,7 +274,11 @@ def account_word(row: int, column: int) -> np.uint64:
 
 
 def new_state(
-    kernel: KernelArrays, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
+    kernel: KernelArrays,
+    machine: Machine,
+    thread_blocks: int,
+    thread_blocks_per_sm: int,
+    counts_warps: bool,
 ) -> SmState:
     """An SM before its first cycle, with room for `thread_blocks_per_sm` and work for all."""
     warps = thread_blocks_per_sm * kernel.warps
@@ -311,7 +318,15 @@ def new_state(
         phase=np.zeros(thread_blocks_per_sm * kernel.phases * CELL_WORDS, np.int64),
         ring=ring,
         rows=rows,
+        counts_warps=counts_warps,
     )
+
+
+def copied(state: SmState) -> SmState:
+    """A state of its own that is equal."""
+    tables = {id(table): table for table in state if isinstance(table, np.ndarray)}
+    copies = {name: table.copy() for name, table in tables.items()}
+    return SmState._make(copies.get(id(table), table) for table in state)
 
 
 def scheduler_records(words: Ints) -> Ints:
@@ -352,6 +367,7 @@ def as_one(state: SmState) -> SmState:
         state.phase,
         state.ring,
         state.rows,
+        state.counts_warps,
     )
 
 

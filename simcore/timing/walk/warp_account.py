@@ -3,6 +3,8 @@
 A warp issues, it waits for operands, a barrier, ..., then for its pipe, or it could issue and
 another warp was selected.
 
+An SM of which only the time is asked keeps no such account (`SmState.counts_warps`).
+
 Cycles are counted when a warp issues, from when it issued last. Of a pipe that schedulers share,
 what the others did to it since this scheduler looked last counts as one closed stretch.
 """
@@ -69,6 +71,8 @@ def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
 @inlined
 def begin_wait_for_pipe(state: SmState, warp: int, begins: int) -> None:
     """Notes how long the pipe has been closed when the warp has its operands."""
+    if unlikely(not state.counts_warps):
+        return
     pipe = warp_pipe(state, warp)
     state.warp[warp_word(warp, CLOSED_BEFORE)] = _closed_until(state, pipe, begins)
 
@@ -76,6 +80,8 @@ def begin_wait_for_pipe(state: SmState, warp: int, begins: int) -> None:
 @inlined
 def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     """Counts what the warp has done from its last issue up to a cycle."""
+    if unlikely(not state.counts_warps):
+        return
     due = warp_counted(state, warp)
     if due < until:
         state.warp[warp_word(warp, COUNTED)] = until
@@ -121,6 +127,8 @@ def count_issue(
 
     `pipe` is the reason of waits for its pipe.
     """
+    if unlikely(not state.counts_warps):
+        return
     due = warp_counted(state, warp)
     if due < now:
         closed = state.pipe[pipe_word(warp_pipe(state, warp), CLOSED)]
@@ -134,6 +142,8 @@ def count_issue(
 @inlined
 def end_residence(machine: Machine, state: SmState, warp: int) -> None:
     """Counts the wait of an ended warp: it stays until its stores are acknowledged."""
+    if unlikely(not state.counts_warps):
+        return
     ends = warp_counted(state, warp)
     drained = warp_acknowledged(state, warp)
     if drained > ends:

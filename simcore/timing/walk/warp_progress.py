@@ -300,8 +300,8 @@ def start_thread_block(
         state.place[word(place, STORED)] = 0
         state.place[word(place, FIRST)] = first
         for warp in range(place * kernel.warps, (place + 1) * kernel.warps):
-            position = kernel.start[np.uint64(path)]
-            state.warp[warp_word(warp, END)] = kernel.start[np.uint64(path + 1)]
+            position = kernel.begin[np.uint64(path)]
+            state.warp[warp_word(warp, END)] = kernel.end[np.uint64(path)]
             path += 1
             state.warp[warp_word(warp, NUMBER)] = number
             number += 1

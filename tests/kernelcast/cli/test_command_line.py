@@ -16,6 +16,7 @@ import pytest
 
 import kernelcast as kc
 import kernelcast.models
+from kernelcast.cli import main
 from kernelcast.models import MODELS, ModelOptions, get_model
 from kernelcast.models.model import Recording, declared
 from kernelcast.simcore.profile.timed import timed_warps
@@ -41,6 +42,7 @@ def test_estimate_json_has_the_documented_shape(output: Output) -> None:
         *("device", "model", "time_s", "time_low_s", "time_high_s"),
         *("coverage", "bottleneck", "gain", "causes", "advice", "contradictions", "cycles"),
         *("clock_hz", "terms", "parameters", "assumptions", "valid", "code"),
+        *("achieved", "sample_share", "speed_up"),
     }
     assert all(set(item) == {"what", "gain", "where"} for item in estimate["advice"])
     assert estimate["advice"][0]["gain"] == estimate["gain"] > 1
@@ -96,7 +98,7 @@ def test_estimate_records_the_paths_that_a_model_needs(
 
 def test_estimate_explains_itself(output: Output) -> None:
     devices = ("--device", "gtx-480", "--device", "gtx-960")
-    text = output("estimate", *SMALL_SAXPY, *devices, "--model", "quantitative-roofline")
+    text = output("estimate", *SMALL_SAXPY, *devices, "--model", "quantitative-roofline", "-vv")
     for part in ("speed-up", "K_type", "W_comp", "E_instr", "O_krn", "why", "assumed", "time"):
         assert part in text
 
@@ -259,7 +261,8 @@ def test_device_shows_every_value_with_its_source(output: Output) -> None:
     assert values["architecture.sm_count"]["value"] == 15
     assert all(row["source"] and row["reference"] for row in record["values"])
     assert len(_csv(output("devices", "show", "gtx-480", "--csv"))) == len(values)
-    assert "measured.dram_bandwidth" in output("devices", "show", "gtx-480")
+    shown = output("devices", "show", "gtx-480")
+    assert all(name in shown for name in values if len(name) < 24)
 
 
 def test_models(output: Output) -> None:
@@ -362,3 +365,20 @@ def _endless_workload(folder: Path) -> str:
 
 def _csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_shell_offers_devices_and_models(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The environment has what a shell tells: the words so far, and where the cursor stands."""
+    monkeypatch.setenv("_KERNELCAST_COMPLETE", "complete_bash")
+    offered = {}
+    for words in ("kernelcast estimate --device h1", "kernelcast estimate --model inter"):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        main([])
+        offered[words] = capsys.readouterr().out.split()
+    assert list(offered.values()) == [
+        [name for name in kc.devices() if name.startswith("h1")],
+        ["interval"],
+    ]

@@ -15,7 +15,8 @@ from kernelcast.architectures import Architecture
 from kernelcast.cli import main
 from kernelcast.cli.trace_source import Simulator, first_compiled
 from kernelcast.errors import KernelcastError, LaunchError, nearest
-from kernelcast.report.text import comparison_table, estimate_report, run_line
+from kernelcast.report.summary import summary
+from kernelcast.report.text import estimate_details, run_line
 
 SYMBOL = "_Z4fillPi"
 FILL = f"""
@@ -55,7 +56,8 @@ def test_reports_call_a_kernel_as_its_source_does(trace: kc.KernelTrace) -> None
     for text in (
         str(estimate),
         repr(trace),
-        *map(shown, (estimate_report(estimate), comparison_table([estimate]), run_line(trace))),
+        shown(estimate_details([estimate], is_complete=True)),
+        *map(shown, (summary([estimate]), run_line(trace))),
     ):
         assert "fill" in text
         assert SYMBOL not in text

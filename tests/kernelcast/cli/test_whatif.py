@@ -258,7 +258,8 @@ def test_json_csv_and_table(output: CommandLine, tmp_path: Path) -> None:
     assert table[0]["sm.max_blocks"] == ""
     report = output(*arguments)
     assert "sm.max_blocks=16" in report
-    assert "derived for gtx-480" in report
+    assert "derived for gtx-480" not in report
+    assert "derived for gtx-480" in output(*arguments, "-v")
 
 
 def test_plots_show_lines_over_what_is_swept_and_bars_else(sgemm: kc.KernelTrace) -> None:

@@ -46,9 +46,9 @@ def missing_producer(code: dict[str, str]) -> str:
             load_nvrtc()
         except InputError:
             return "NVRTC"
-    if "cl" in code:
+    if "cl" in code or ".hip" in code["python"]:
         try:
-            find_clang()
+            find_clang("OpenCL C")
         except InputError:
             return "clang"
     if '"program"' in code["python"] and not importlib.util.find_spec("zstandard"):

@@ -142,6 +142,8 @@ def test_text_shows_parts_kernels_and_invocations(output: Output) -> None:
 def test_text_leaves_out_what_has_no_share_on_the_last_level(output: Output) -> None:
     text = output("topdown", *DETAILS, "--kernel", "axpy")
     assert "Pipe Busy" in text
+    assert "Decode Bound" not in text
+    text = output("topdown", *DETAILS, "--kernel", "axpy", "-v")
     assert "Decode Bound" in text
     assert "Constant Memory" not in text
 

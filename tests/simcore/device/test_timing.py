@@ -32,6 +32,7 @@ NEED_NOT_SAY = (
     "dram_mixed_queue_cycles",
     "dram_turn_cycles",
     "l2_partial_writes_per_s",
+    "load_store_lanes",
 )
 """Effects that are off where nobody measured them."""
 

@@ -230,13 +230,17 @@ def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
     seconds |= {"reference_counters_s": 30.0, "reference_simulation_s": 60.0}
     seconds |= {"counters_there_s": 1.0, "simulation_there_s": 6.0}
     timings = [
-        kernel_timing.KernelTiming(name, 1, worst, 10, 1.0, 2.0, counters, **seconds)
-        for name, worst, counters in (("near", 20.0, 8.0), ("far", 4.0, 2.0))
+        kernel_timing.KernelTiming(
+            name, 1, worst, 10, 1.0, 2.0, counters, native_s=native, **seconds
+        )
+        for name, worst, counters, native in (("near", 20.0, 8.0, 7.0), ("far", 4.0, 2.0, None))
     ]
     found = {target.name: target.value for target in kernel_timing.kernel_targets(timings)}
     assert found == pytest.approx(
         {
             "counters / C, geometric mean": 4.0,
+            "counters / C, core time, geometric mean": 1.0,
+            "native counters / C, geometric mean": 7.0,  # of those that have machine code
             "counters / C, worst (far)": 2.0,  # half of its limit; "near" is at 40 %
             "simulation / C, geometric mean": 4.0,
             "simulation / C, core time, geometric mean": 2.5,
@@ -246,9 +250,9 @@ def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
         }
     )
     rows = [row.split() for row in kernel_timing.kernel_table(timings).splitlines()[1:]]
-    assert [(row[0], row[4], row[5], row[6]) for row in rows] == [
-        ("near", "8.00", "20", "met"),
-        ("far", "2.00", "4", "met"),
+    assert [row[:1] + row[4:9] for row in rows] == [
+        ["near", "8.00", "1.00", "7.00", "20", "met"],
+        ["far", "2.00", "1.00", "4", "met", "4000.0"],  # nothing where there is no machine code
     ]
     rows = [row.split() for row in kernel_timing.reference_table(timings).splitlines()[1:]]
     assert [(row[4], row[7]) for row in rows] == [("30.0", "10.0")] * 2

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.memory.banks import has_banked_l1
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.traces.pattern_table import PatternTable

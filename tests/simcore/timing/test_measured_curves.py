@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
+import numba
+import numpy as np
+import numpy.typing as npt
 import pytest
 from micro_kernel import Step, micro_kernel
+from scipy import stats
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from kernelcast.simcore.timing.walk.random_times import exponential
 
 H100 = load_device("h100-sxm")
 FOLDER = Path(__file__).resolve().parents[3] / "validation/measured/microkernels/h100-sxm"
+
+FAR = Step(Pipeline.GLOBAL, (9,), (0,), sectors=1.0)
+USE = Step(Pipeline.FP32, (0, 1), (1,))
+MEET = Step(Pipeline.BARRIER)
+TRIPS = 400
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def measured(file: str, name: str, unit: str) -> dict[str, float]:
@@ -96,3 +110,46 @@ def test_loads_wait_for_the_bus_where_as_much_is_written() -> None:
         return (1 + writes) * 128 * 16 * 132 * 1.98e9 / rate
 
     assert mixed / pure == pytest.approx(cycles(1) / cycles(0), rel=0.08)
+
+
+def _fill(drawn: Floats, numbers: Ints) -> None:
+    for at in range(len(drawn)):
+        drawn[at] = exponential(numbers[at, 0], numbers[at, 1], numbers[at, 2])
+
+
+_fill = cast(Any, numba).njit(_fill)
+
+
+def test_random_times_are_exponential_whichever_number_counts() -> None:
+    for column in range(3):
+        numbers = np.full((3000, 3), 7, np.int64)
+        numbers[:, column] = np.arange(3000)
+        drawn = np.empty(3000)
+        _fill(drawn, numbers)
+        assert stats.kstest(drawn, stats.expon.cdf).pvalue > 0.01
+        assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.06
+
+
+def queued(cycles: float) -> Device:
+    assert H100.timing is not None
+    facts = replace(H100.timing, dram_queue_cycles=cycles, dram_mixed_queue_cycles=cycles)
+    return replace(H100, timing=facts)
+
+
+def round_cycles(steps: list[Step], warps: int, device: Device) -> float:
+    kernel = micro_kernel(steps, TRIPS, warps, device.architecture.sm_count)
+    return launch_timing(kernel, device, is_exact=True).cycles / TRIPS
+
+
+@pytest.mark.parametrize("warps", [2, 8, 16])
+def test_a_barrier_waits_for_the_latest_of_its_warps(warps: int) -> None:
+    """The mean of the largest of n exponential times is the n-th harmonic number."""
+    wait = 3000.0  # of requests that take DRAM next to no time
+    alone = round_cycles([FAR, USE], warps, queued(wait))
+    others = (alone - round_cycles([FAR, USE], warps, queued(0.0))) / wait
+    even = round_cycles([FAR, USE, MEET], warps, queued(0.0))
+    found = round_cycles([FAR, USE, MEET], warps, queued(wait))
+    others *= alone / found  # as much less is on its way
+    latest = sum(1.0 / k for k in range(1, warps + 1)) - 1.0
+    late = wait * (others + min(others, math.sqrt(others)) * latest)
+    assert found - even == pytest.approx(late, rel=0.15)

@@ -324,3 +324,33 @@ def test_dram_that_reads_and_writes_in_turn_is_slower() -> None:
         timing = run(device, steps, 60, 32)
         sectors = 4 * len(steps) * 60 * 32
         assert timing.cycles == pytest.approx(dram_cycles(device, sectors) / share, rel=WITHIN)
+
+
+@pytest.mark.parametrize("name", ["v100-pcie", "quadro-rtx-4000", "gtx-1070", "mi210"])
+def test_l1_and_shared_memory_take_turns_where_they_are_one_array(name: str) -> None:
+    """GPUs from Volta on; on older ones most of one is hidden behind the other."""
+    device = load_device(name)
+    words = Step(Pipeline.SHARED, (9,), (0,), passes=8.0)
+    lines = Step(Pipeline.GLOBAL, (9,), (1,), passes=4.0, l1_hits=1.0)
+    warps, trips = 32, 100
+    shared, l1 = (
+        run(device, [step], trips, warps).cycles / trips / warps for step in (words, lines)
+    )
+    both = run(device, [words, lines], trips, warps).cycles / trips / warps
+    if name in ("v100-pcie", "quadro-rtx-4000"):
+        share = facts(device).l1_wavefront_bytes / 128  # of the banks' width
+        assert both == pytest.approx(shared + share * l1, rel=WITHIN)
+    else:
+        assert both < 0.85 * (shared + l1)
+
+
+@pytest.mark.parametrize(
+    ("name", "passes", "cycles"),
+    [("rtx-a6000", 1.0, 2.0), ("rtx-a6000", 4.0, 4.0), ("l40", 1.0, 2.0), ("a100-40gb", 1.0, 1.0)],
+)
+def test_addresses_of_a_warp_take_load_store_units(name: str, passes: float, cycles: float) -> None:
+    """16 of GA102's and Ada's SMs, 32 of GA100's; longer accesses hide them."""
+    device, warps, trips = load_device(name), 16, 40
+    steps = [Step(Pipeline.SHARED, (99,), (i,), passes=passes) for i in range(24)]
+    found = run(device, steps, trips, warps).cycles / trips / warps / len(steps)
+    assert found == pytest.approx(cycles, rel=WITHIN)

@@ -1,10 +1,14 @@
-"""What is repeated without being walked: beside closed forms, and beside walking all of it."""
+"""What is not walked again: repeated stretches, and what SMs of one launch have in common.
+
+Both beside walking all of it, the former beside closed forms as well.
+"""
 
 from __future__ import annotations
 
 import math
 import runpy
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,8 +17,10 @@ import numpy as np
 import pytest
 
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.sm_simulator import Snapshot
+from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import are_alike, steady_stretch
+from kernelcast.simcore.timing.walk.kernel_arrays import kernel_arrays
+from kernelcast.simcore.timing.walk.sm_machine import sm_machine
 
 random_kernels: Any = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).parents[1] / "random_timing_kernels.py"))
@@ -28,7 +34,7 @@ def snapshot(completed: int, cycles: float, backlog: float = 0.0, lost: float = 
     account = np.zeros((2, 1, 4), np.int64)
     account[0, 0, :3] = slots // 4, round(lost), slots - slots // 4 - round(lost)
     nothing = np.zeros((1, 4), np.int64)
-    return Snapshot(round(cycles), backlog, completed, completed, account, nothing, 0)
+    return Snapshot(round(cycles), backlog, completed, completed, account, nothing, 0, False)
 
 
 class MadeUp:
@@ -47,16 +53,16 @@ class MadeUp:
 def rate(cycles: Callable[[int], float], period: int) -> float:
     found = steady_stretch(cast(Any, MadeUp(cycles)), 4, period, 100_000)
     assert found is not None
-    before, after, is_steady = found
-    assert is_steady
+    before, _, _, after = found.ends
+    assert found.is_steady
     return (after.cycles - before.cycles) / (after.thread_blocks - before.thread_blocks)
 
 
 def test_a_steady_sm_is_walked_for_four_periods() -> None:
     found = steady_stretch(cast(Any, MadeUp(lambda done: 1000.0 * done)), 8, 8, 10_000)
     assert found is not None
-    before, after, is_steady = found
-    assert (before.thread_blocks, after.thread_blocks, is_steady) == (16, 40, True)
+    assert [end.thread_blocks for end in found.ends] == [16, 24, 32, 40]
+    assert found.is_steady
 
 
 def test_what_only_begins_slowly_does_not_count() -> None:
@@ -86,8 +92,8 @@ def test_the_last_stretches_stand_for_the_rest_when_none_are_alike() -> None:
     simulator = MadeUp(lambda done: float(done) ** 2, each=1000)
     found = steady_stretch(cast(Any, simulator), 4, 4, 1_000_000)
     assert found is not None
-    before, after, is_steady = found
-    assert not is_steady
+    before, _, _, after = found.ends
+    assert not found.is_steady
     assert before.cycles < after.cycles
     assert simulator.simulated_instructions <= 4_000_000
 
@@ -124,3 +130,50 @@ def test_random_kernels_take_as_long_as_when_all_is_walked() -> None:
     assert np.mean(errors) < 0.003
     assert max(errors) < 0.05
     assert walked < 0.5 * whole
+
+
+def simulator(seed: int, more: int = 0) -> tuple[SmSimulator, int, int]:
+    """An SM, the thread blocks that it gets, and how many of them at once."""
+    name, kernel = random_kernels.random_kernel(seed, waves=(2, 6))
+    device = random_kernels.DEVICES[name]
+    sms, at_once = device.architecture.sm_count, kernel.thread_blocks_per_sm
+    count = kernel.thread_blocks // sms + more
+    machine = sm_machine(kernel, device, sms)
+    return SmSimulator(kernel_arrays(kernel, device), machine, count, at_once), count, at_once
+
+
+def check_equal(found: Snapshot, expected: Snapshot) -> None:
+    for field in fields(Snapshot):
+        pair = getattr(found, field.name), getattr(expected, field.name)
+        assert np.array_equal(*pair), field.name
+
+
+@pytest.mark.parametrize("seed", range(400, 440))
+def test_a_copy_goes_on_as_an_sm_that_never_had_more_to_come(seed: int) -> None:
+    alone, count, at_once = simulator(seed)
+    shared, _, _ = simulator(seed, more=1)
+    shared.go_to(count - at_once - shared.machine.schedulers)
+    copy = shared.with_one_fewer()
+    assert copy is not None
+    check_equal(copy.finish(), alone.finish())
+    whole, _, _ = simulator(seed, more=1)
+    check_equal(shared.finish(), whole.finish())
+    assert copy.simulated_instructions <= alone.simulated_instructions
+    assert shared.simulated_instructions == whole.simulated_instructions
+
+
+def test_there_is_no_copy_when_the_last_thread_block_has_begun() -> None:
+    found, count, at_once = simulator(400)
+    found.go_to(count - at_once)
+    assert found.with_one_fewer() is None
+
+
+def test_one_more_thread_block_on_some_sms_is_walked_once_to_its_beginning() -> None:
+    name, kernel = random_kernels.random_kernel(407, waves=(5, 6))
+    device = random_kernels.DEVICES[name]
+    each = kernel.thread_blocks // device.architecture.sm_count
+    alike = replace(kernel, thread_blocks=each * device.architecture.sm_count)
+    one_more = replace(alike, thread_blocks=alike.thread_blocks + 1)
+    few, most = (launch_timing(item, device, is_exact=True) for item in (alike, one_more))
+    assert few.cycles == few.full_cycles == most.full_cycles < most.cycles
+    assert most.simulated_instructions < 1.5 * few.simulated_instructions

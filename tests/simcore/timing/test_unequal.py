@@ -1,14 +1,20 @@
-"""Thread blocks that differ in work, fewer for an SM than were recorded."""
+"""Thread blocks that differ in work, fewer for an SM than were recorded; those that are alike."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 from kernelcast.simcore.timing.launch.unequal_shares import unequal_shares
+from kernelcast.simcore.timing.walk.event_rows import EventRows, event_rows, turn_of_paths
+from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -123,3 +129,55 @@ def test_sms_are_alike_where_thread_blocks_are_or_where_there_are_enough() -> No
     assert unequal_shares(_paths([3, 3, 3], [0, 1, 2]), 3, 2, 4) is None
     assert unequal_shares(_paths([1, 2, 3], [0, 5, 9]), 12, 4, 1) is None
     assert unequal_shares(_paths([1, 2, 3], [0, 5, 9]), 11, 4, 1) is not None
+
+
+def _rows(ways: list[list[int]], passes: list[list[float]], is_each_apart: bool) -> EventRows:
+    """Rows of warps that execute these pcs; those from 3 on are accesses with passes."""
+    paths = _paths([len(way) for way in ways], list(range(len(ways))))
+    pc = np.array([pc for way in ways for pc in way], np.int32)
+    has_passes = np.arange(6) >= 3
+    wavefronts = np.array([item for way in passes for item in way])
+    given = replace(paths, pc=pc), wavefronts, np.zeros(6), 128.0, has_passes
+    return event_rows(*given, is_each_apart)
+
+
+WAYS = [[0, 3, 0], [1], [0, 3, 0], [], [0, 3, 0], [1]]
+PASSES = [[1.0, 2.0, 1.0], [1.0], [1.0, 4.0, 1.0], [], [1.0, 2.0, 1.0], [1.0]]
+
+
+@pytest.mark.parametrize("is_each_apart", [False, True])
+def test_every_path_is_there_once_for_all_that_equal_it(is_each_apart: bool) -> None:
+    found = _rows(WAYS, PASSES, is_each_apart)
+    for begin, end, way, passes in zip(found.begin, found.end, WAYS, PASSES, strict=True):
+        rows = found.row[begin:end]
+        assert found.row_pc[rows].tolist() == way
+        accesses = np.array(way, int) >= 3
+        assert found.row_passes[rows][accesses].tolist() == np.array(passes)[accesses].tolist()
+        assert found.turn[begin:end].tolist() == [way[:at].count(pc) for at, pc in enumerate(way)]
+    assert len(found.row) == (11 if is_each_apart else 7)
+
+
+def test_paths_come_again_after_as_many_thread_blocks_as_differ() -> None:
+    begin = np.array([0, 0, 9, 9, 5, 0, 0, 9, 9, 5, 0, 0, 9, 9, 5])
+    assert turn_of_paths(begin, 1) == 5
+    assert turn_of_paths(begin, 5) == 1
+    assert turn_of_paths(begin[:10], 2) == 5
+    assert turn_of_paths(begin[:12], 2) == 6
+
+
+def test_tables_are_made_once_for_equal_arrays_and_the_same_objects() -> None:
+    tables, made = SharedTables(), list[float]()
+
+    def total(values: npt.NDArray[Any], factor: float) -> float:
+        made.append(factor)
+        return float(factor * values.sum())
+
+    small, large = np.arange(4.0), np.ones(5000)
+    for _ in range(2):
+        assert tables.once(total, np.arange(4.0), 2.0) == 12
+        assert tables.once(total, small + 1, 2.0) == 20
+        assert tables.once(total, large, 2.0) == 10_000
+    assert tables.once(total, large, 3.0) == 15_000
+    assert made == [2, 2, 2, 3]
+    assert tables.once(total, large.copy(), 3.0) == 15_000
+    assert made == [2, 2, 2, 3, 3]

@@ -224,3 +224,22 @@ def test_stores_that_are_waited_for_are_drained() -> None:
     kernel = micro_kernel(code, 1, 4, thread_blocks=80)
     assert timed(kernel, device).warp_stalls[StallReason.DRAIN] == pytest.approx(4 * 700, abs=40)
     assert timed(kernel).warp_stalls[StallReason.DRAIN] == 0
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_an_sm_of_which_only_the_time_is_asked_does_the_same_without_the_account(name: str) -> None:
+    device = load_device(name)
+    sms = device.architecture.sm_count
+    steps = [
+        Step(Pipeline.GLOBAL, (0,), (1,), l1_hits=0.3, l2_hits=0.5),
+        *[Step(unit, (1, 2), (2,)) for unit in UNITS],
+        Step(Pipeline.SHARED, (2,), (0,), passes=2.0),
+        Step(Pipeline.BARRIER),
+    ]
+    kernel = micro_kernel(steps, 10, 4, 10 * sms + 3, 3, device.architecture.warp_width)
+    whole = timed(kernel, device)
+    brief = launch_timing(kernel, device, is_exact=True, only_time=True)
+    assert brief.cycles == whole.cycles
+    assert (brief.slots == whole.slots).all()
+    assert not brief.warp_cycles.any()
+    assert whole.warp_cycles.any()

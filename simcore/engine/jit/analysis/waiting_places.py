@@ -120,6 +120,19 @@ def _names_several(barrier: BarrierSync, is_uniform: Mapping[int, bool]) -> bool
 
 
 @dataclass(frozen=True, slots=True)
+class HeldCounters:
+    """Counters that all warps of a thread block add to before they go into its row.
+
+    `parts`: in rising order, (word of the row, which of the `count` counters, its factor);
+    `is_all`: whether nothing else goes into a row.
+    """
+
+    parts: tuple[tuple[int, int, int], ...]
+    count: int
+    is_all: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadBlockLayout:
     """What the loop over thread blocks must know of a kernel's warp function.
 
@@ -152,6 +165,19 @@ class ThreadBlockLayout:
     """Whether shared memory is of a cluster, which clears it."""
     row_slots: int = 0
     """Accesses that look up the allocation that they go to."""
+    together: int = 1
+    """Warps that are executed as one: `warps` and `width` are of such."""
+    held: HeldCounters = HeldCounters((), 0, False)
+
+    @property
+    def is_one_phase(self) -> bool:
+        """Whether each warp runs once, from its first instruction to its last."""
+        return not (self.has_barriers or self.takes_turns)
+
+    @property
+    def clocks(self) -> int:
+        """Warps of a thread block, each of which has a time of its own."""
+        return self.warps * self.together
 
     @property
     def takes_turns(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.branch_digest import BranchDigest
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.counters import CounterCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -26,15 +27,10 @@ __all__ = [
 ]
 
 FAULT_TRAP = 2
-_TAKEN, _NOT_TAKEN = 1, 2
-_DIGEST_FACTOR = 0x5851F42D4C957F2D  # odd: Knuth's multiplier of MMIX
 
 
 class ControlCode:
-    """Writes the ends of basic blocks, and what runs between them.
-
-    `watched`: basic blocks whose branches go into the digest %digest of the ways that a warp took.
-    """
+    """Writes the ends of basic blocks, and what runs between them."""
 
     def __init__(
         self,
@@ -42,7 +38,7 @@ class ControlCode:
         analysis: Analysis,
         registers: Registers,
         context: WarpContext,
-        watched: frozenset[int],
+        digest: BranchDigest,
         spin: SpinCode,
         counted: CountedBarrierCode,
         counters: CounterCode,
@@ -51,7 +47,7 @@ class ControlCode:
         self._analysis = analysis
         self._registers = registers
         self._context = context
-        self._watched = watched
+        self._digest = digest
         self._spin = spin
         self._counted = counted
         self._counters = counters
@@ -219,21 +215,21 @@ class ControlCode:
         taken, other = warp.labels("taken", "other")
         if uniform is not None:
             code.do(f"br i1 {uniform}, label %{taken}, label %{other}")
-            self._go_one_way(taken, block, end.target, mask, _TAKEN)
-            self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
+            self._go_one_way(taken, block, end.target, (mask, "0"))
+            self._go_one_way(other, block, end.otherwise, ("0", mask))
             return
         there = warp.both_masks(self.condition(end.guard), mask)
         rest = code.op(f"xor {kind} {there}, {mask}")
         all_there = warp.is_empty(rest)
         not_all, both = warp.labels("notall", "both")
         code.do(f"br i1 {all_there}, label %{taken}, label %{not_all}")
-        self._go_one_way(taken, block, end.target, mask, _TAKEN)
+        self._go_one_way(taken, block, end.target, (mask, "0"))
         warp.label(not_all)
         none_there = warp.is_empty(there)
         code.do(f"br i1 {none_there}, label %{other}, label %{both}")
-        self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
+        self._go_one_way(other, block, end.otherwise, ("0", mask))
         warp.label(both)
-        self._digest(block, _TAKEN | _NOT_TAKEN)
+        self._digest.go(block.index, there, rest)
         if end.target == end.otherwise:
             self._goto(block, end.target, mask)
             return
@@ -248,20 +244,13 @@ class ControlCode:
         self._counters.count_later(target, f"%P{target}")
         self._warp.add_mask(mask, f"%P{target}")
 
-    def _go_one_way(self, label: str, block: BasicBlock, target: int, mask: str, ways: int) -> None:
+    def _go_one_way(
+        self, label: str, block: BasicBlock, target: int, ways: tuple[str, str]
+    ) -> None:
+        """All lanes go the same way; `ways`: those that take the branch, and those that do not."""
         self._warp.label(label)
-        self._digest(block, ways)
-        self._goto(block, target, mask)
-
-    def _digest(self, block: BasicBlock, ways: int) -> None:
-        """Notes which ways the active lanes went at a branch."""
-        if block.index not in self._watched:
-            return
-        code = self._warp.scalar
-        known = code.op("load i64, ptr %digest")
-        mixed = code.op(f"mul i64 {known}, {_DIGEST_FACTOR}")
-        noted = code.op(f"add i64 {mixed}, {block.index << 2 | ways}")
-        code.do(f"store i64 {noted}, ptr %digest")
+        self._digest.go(block.index, *ways)
+        self._goto(block, target, next(mask for mask in ways if mask != "0"))
 
     def _goto(self, block: BasicBlock, target: int, mask: str) -> None:
         """Goes to `target` at once unless lanes wait at it or before it."""

@@ -1,7 +1,8 @@
 """Counters of basic blocks and guards as LLVM IR, in the row of the thread block's stage.
 
-Counters of loops are held in registers until the function ends. Each one held makes a phi at every
-place where paths join, so only so many are; all others are added to memory at once.
+Counters are held in registers until all warps of the thread block have come to the end of a stage.
+Each one held makes a phi at every place where paths join, so only so many are, those of the
+innermost loops first; all others are added to memory at once.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernelcast.simcore.engine.jit.analysis.waiting_places import HeldCounters
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.issued_by_group import issued_by_group
 from kernelcast.simcore.isa.analysis.uniformity import definitions
-from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Instruction, Kernel
+from kernelcast.simcore.isa.ir.kernel import BasicBlock, Instruction, Kernel
 
 __all__ = ["COUNTERS_AT_ONCE", "CounterCode", "CounterColumns", "loop_heads"]
 
@@ -65,12 +67,31 @@ class CounterCode:
             for i in b.body
             if i.pc in self._position and b.index in self._held
         ]
+        dynamic = analysis.is_dynamic
+        names = [f"N{index}" for index in self._held]
+        names += [f"L{index}" for index in self._held if dynamic[index]]
+        names += [f"G{pc}" for pc in self._held_guards]
+        self._slots = {name: number for number, name in enumerate(names)}
 
     @property
     def words(self) -> int:
         """Words of a row, padded to a multiple of COUNTERS_AT_ONCE."""
         used = 2 * self._blocks + len(self._position) + len(self._later)
         return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
+
+    @property
+    def held(self) -> HeldCounters:
+        """What the words of the row get of what is held."""
+        parts: list[tuple[int, int, int]] = []
+        lanes_of_one = self._warp.width // self._warp.together
+        for index in self._held:
+            issues = self._slots[f"N{index}"]
+            lanes = self._slots.get(f"L{index}", issues)
+            factor = lanes_of_one if lanes == issues else 1
+            parts += [(2 * index, issues, 1), (2 * index + 1, lanes, factor)]
+        parts += [(self._position[pc], self._slots[f"G{pc}"], 1) for pc in self._held_guards]
+        used = 2 * self._blocks + len(self._position) + len(self._later)
+        return HeldCounters(tuple(sorted(parts)), len(self._slots), len(parts) == used)
 
     def write_entry(self) -> None:
         """The row, and the counters that are held, at the function's entry."""
@@ -81,24 +102,24 @@ class CounterCode:
         stage = entry.op(f"load i64, ptr {where}")
         first = entry.op(f"mul i64 {stage}, {self.words}")
         entry.do(f"%row = getelementptr i64, ptr {table}, i64 {first}")
-        names = [f"{kind}{index}" for index in self._held for kind in "NL"]
-        for name in (*names, *(f"G{pc}" for pc in self._held_guards)):
-            entry.do(f"%{name} = alloca i64")
-            entry.do(f"store i64 0, ptr %{name}")
+        for name, number in self._slots.items():
+            entry.do(f"%{name} = getelementptr i64, ptr %held, i64 {number}")
 
     def count(self, index: int, mask: str) -> None:
         """One more issue of a basic block by the lanes of `mask`."""
         code, is_dynamic = self._warp.scalar, self._analysis.is_dynamic[index]
         lanes = self._lanes(mask) if is_dynamic else str(self._warp.width)
+        issues = self._issues(mask) if is_dynamic else str(self._warp.together)
         if index in self._held:
-            self._add(f"%N{index}", "1")
+            self._add(f"%N{index}", issues)
             if is_dynamic:
                 self._add(f"%L{index}", lanes)
             return
         where = code.op(f"getelementptr i64, ptr %row, i64 {2 * index}")
-        more = f"<i64 1, i64 {lanes}>"
+        more = f"<i64 {issues}, i64 {lanes}>"
         if is_dynamic:
-            more = code.op(f"insertelement <2 x i64> <i64 1, i64 poison>, i64 {lanes}, i64 1")
+            more = code.op(f"insertelement <2 x i64> poison, i64 {issues}, i64 0")
+            more = code.op(f"insertelement <2 x i64> {more}, i64 {lanes}, i64 1")
         known = code.op(f"load <2 x i64>, ptr {where}, align 8")
         both = code.op(f"add <2 x i64> {known}, {more}")
         code.do(f"store <2 x i64> {both}, ptr {where}, align 8")
@@ -123,23 +144,19 @@ class CounterCode:
             some = code.op(f"xor i1 {nobody}, true")
             self._add(self._place(self._later[index]), code.op(f"zext i1 {some} to i64"))
 
-    def write_end(self) -> None:
-        """Adds what was held to the row."""
-        code = self._warp.scalar
-        for index in self._held:
-            issues = code.op(f"load i64, ptr %N{index}")
-            self._add(self._place(2 * index), issues)
-            if self._analysis.is_dynamic[index]:
-                lanes = code.op(f"load i64, ptr %L{index}")
-            else:
-                lanes = code.op(f"mul i64 {issues}, {self._warp.width}")
-            self._add(self._place(2 * index + 1), lanes)
-        for pc in self._held_guards:
-            off = code.op(f"load i64, ptr %G{pc}")
-            self._add(self._place(self._position[pc]), off)
-
     def _place(self, position: int) -> str:
         return self._warp.scalar.op(f"getelementptr i64, ptr %row, i64 {position}")
+
+    def _issues(self, mask: str) -> str:
+        """How many warps issue what the lanes of a mask, which is not empty, execute."""
+        if self._warp.together == 1:
+            return "1"
+        first, *others = (
+            self._warp.scalar.op(f"zext i1 {i} to i64") for i in self._warp.warps_in(mask)
+        )
+        for other in others:
+            first = self._warp.scalar.op(f"add i64 {first}, {other}")
+        return first
 
     def _lanes(self, mask: str) -> str:
         kind = self._warp.mask_type
@@ -165,18 +182,13 @@ def _same_guards(block: BasicBlock) -> Iterator[tuple[Instruction, int]]:
 
 
 def _held(kernel: Kernel) -> tuple[int, ...]:
-    """Basic blocks in loops, those of the innermost first, as many as may be held.
-
-    Not in loops with a barrier: the function ends there, and would add them to the row each time.
-    """
+    """Basic blocks, those of the innermost loops first, as many as may be held."""
     depth = [0] * len(kernel.blocks)
     for block in kernel.blocks:
         for target in block.successors:
-            loop = range(target, block.index + 1)
-            if not any(isinstance(kernel.blocks[i].terminator, BarrierSync) for i in loop):
-                for index in loop:
-                    depth[index] += 1
-    inner = sorted((index for index, loops in enumerate(depth) if loops), key=lambda i: -depth[i])
+            for index in range(target, block.index + 1):
+                depth[index] += 1
+    inner = sorted(range(len(depth)), key=lambda i: -depth[i])
     return tuple(sorted(inner[:_MOST_HELD]))
 
 

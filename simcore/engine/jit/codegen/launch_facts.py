@@ -62,6 +62,8 @@ class LaunchFacts:
     """Offsets of parameters that are mere numbers: code may read them when it runs as well."""
     read_axes: tuple[int, ...] = ()
     """Axes along which code reads the size of the grid; `grid` is the most there then."""
+    together: int = 1
+    """Warps that are executed as one of `width` lanes."""
 
     @property
     def threads(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, resized
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import (
@@ -23,10 +24,19 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.types import Kind, ScalarType
 
-__all__ = ["Path", "Registers", "lane_vector", "storage_type"]
+__all__ = ["Guess", "Path", "Registers", "lane_vector", "storage_type"]
 
 Path = tuple[Mapping[int, str], str]
 """The values at hand at the end of a path, and its last label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A vector is the scalar `base` plus `offsets` by lane where the i1 `holds`."""
+
+    base: str
+    holds: str
+    offsets: tuple[int, ...]
 
 
 def storage_type(bits: int) -> str:
@@ -63,6 +73,7 @@ class Registers:
         self._specials = specials
         self._symbols = symbols
         self._local: dict[int, str] = {}
+        self._guesses: dict[str, Guess] = {}
 
     def begin(self) -> None:
         """A new basic block: nothing is at hand."""
@@ -111,6 +122,15 @@ class Registers:
             value = self._scalar.op(f"load {self.slot_type(register)}, ptr %R{register.index}")
             self._local[register.index] = value
         return value
+
+    def guess(self, register: Register) -> Guess | None:
+        """What the register's vector is made of, where that is known."""
+        value = self._local.get(register.index)
+        return None if value is None else self._guesses.get(value)
+
+    def note_guess(self, register: Register, guess: Guess) -> None:
+        """Notes what the vector is made of that the register now holds."""
+        self._guesses[self._local[register.index]] = guess
 
     def base(self, operand: Operand, read_as: ScalarType) -> str:
         """The scalar base of an operand whose variance is known."""

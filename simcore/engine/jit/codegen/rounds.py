@@ -9,6 +9,7 @@ is quiet: after some, or after many rounds of any kind, Python lets other thread
 from __future__ import annotations
 
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
+from kernelcast.simcore.engine.jit.codegen.held_counters import add_held, clear_held
 
 __all__ = [
     "RESUME_ROUND",
@@ -30,6 +31,8 @@ RESUME_STAGE, RESUME_ROUND = 1, 2
 """How to go on: barriers open and a stage begins, or warps that yielded have another round."""
 _QUIET_ROUNDS, _MOST_ROUNDS = 2, 256
 
+_CALL = """  %new = call i32 @warp(ptr %w, ptr %context, ptr %held, i32 %state, i32 %number,
+    i32 %cx, i32 %cy, i32 %cz)"""
 _NEXT_STAGE = f"""release:
   %stage = load i64, ptr %sgp
   %stage1 = add i64 %stage, 1
@@ -76,6 +79,7 @@ ask:
 def one_warp(layout: ThreadBlockLayout) -> str:
     """Runs each warp that is not done to its next barrier."""
     return f"""phase:
+{clear_held(layout)}
   store i64 0, ptr %n
   store i64 0, ptr %live
   store i32 0, ptr %common
@@ -90,7 +94,7 @@ warp:
   br i1 %gone, label %after, label %go
 go:
   %number = trunc i64 %n0 to i32
-  %new = call i32 @warp(ptr %w, ptr %context, i32 %state, i32 %number, i32 %cx, i32 %cy, i32 %cz)
+{_CALL}
   store i32 %new, ptr %context
   %bad = icmp eq i32 %new, -2
   br i1 %bad, label %fault, label %fine
@@ -127,6 +131,7 @@ def one_turn(layout: ThreadBlockLayout) -> str:
         after_run = "store i64 0, ptr %opened.at"
     yield_state = _YIELD_NEVER if layout.yield_state is None else layout.yield_state
     return f"""phase:
+{clear_held(layout)}
   store i64 0, ptr %n
   store i64 0, ptr %live
   store i32 0, ptr %common
@@ -154,7 +159,7 @@ go:
   %progress1 = or i64 %progress0, %start.wide
   store i64 %progress1, ptr %pgp
   %number = trunc i64 %n0 to i32
-  %new = call i32 @warp(ptr %w, ptr %context, i32 %state, i32 %number, i32 %cx, i32 %cy, i32 %cz)
+{_CALL}
   store i32 %new, ptr %context
   {after_run}
   %bad = icmp eq i32 %new, -2
@@ -260,4 +265,5 @@ def _last_warp(layout: ThreadBlockLayout) -> str:
   store i64 %n1, ptr %n
   %all = icmp eq i64 %n1, {layout.warps}
   br i1 %all, label %phase.end, label %warp
-phase.end:"""
+phase.end:
+{add_held(layout)}"""

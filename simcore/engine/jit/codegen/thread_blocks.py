@@ -3,7 +3,8 @@
 `i64 @run(ptr w, i64 first, i64 end, ptr counts, ptr times, ptr totals)` returns the number of the
 thread block at which it stopped, `end` when all are done; field `status` says why. `counts` has a
 row of counters per thread block from `first` on, `times` the instructions of each of their warps,
-`totals` sums the counters over thread blocks by stage.
+`totals` sums the counters over thread blocks by stage. Rows that are as the one before are noted
+where the field `repeats` says.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import BARRIERS
 from kernelcast.simcore.engine.jit.codegen.counters import COUNTERS_AT_ONCE
+from kernelcast.simcore.engine.jit.codegen.held_counters import PAIR
 from kernelcast.simcore.engine.jit.codegen.rounds import (
     at_barrier,
     at_barrier_in_turns,
@@ -20,7 +22,7 @@ from kernelcast.simcore.engine.jit.codegen.rounds import (
     phase_end_in_turns,
 )
 from kernelcast.simcore.engine.jit.codegen.warp_context import NOWHERE
-from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.engine.jit.codegen.workspace import WORKSPACE_BYTES, field_offset
 
 __all__ = ["run_function"]
 
@@ -37,7 +39,8 @@ def run_function(layout: ThreadBlockLayout) -> str:
         parts = one_warp, at_barrier, phase_end
     rounds = "\n".join(part(layout) for part in parts)
     return f"""
-define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
+define i64 @run(ptr dereferenceable({WORKSPACE_BYTES}) %w, i64 %first, i64 %end, ptr %counts,
+    ptr %times, ptr %totals) {{
 {_start(layout)}
 fresh:
 {_clear(layout)}
@@ -48,6 +51,7 @@ done:
   br label %compared
 compared:
 {_add_up(layout)}
+{_look_for_repeat(layout)}
   %c1 = add i64 %c0, 1
   store i64 %c1, ptr %c
   br label %next
@@ -79,6 +83,7 @@ def _start(layout: ThreadBlockLayout) -> str:
   %common = alloca i32
   %differs = alloca i1
   %live = alloca i64
+  %held = alloca [{max(1, layout.held.count)} x i64]
 {read}{_turn_slots(layout)}  store i64 0, ptr %stp
   br label %next
 next:
@@ -95,7 +100,7 @@ start:
   %cy = trunc i64 %cy0 to i32
   %cz = trunc i64 %cz0 to i32
   store i64 %c0, ptr %tbp
-  %time.at = mul i64 %behind, {layout.warps}
+  %time.at = mul i64 %behind, {layout.clocks}
   %time.row = getelementptr i64, ptr %times, i64 %time.at
   store ptr %time.row, ptr %wtp
   %row.at = mul i64 %behind, {layout.counters}
@@ -149,8 +154,9 @@ def _clear(layout: ThreadBlockLayout) -> str:
         lines += _memset("%lo", layout.local_bytes)
     lines += "  store i64 0, ptr %sgp\n"
     lines += "  store <4 x i64> zeroinitializer, ptr %vhp, align 8\n"
-    lines += _memset("%time.row", 8 * layout.warps)
-    lines += _memset("%row0", 8 * layout.counters)
+    lines += _memset("%time.row", 8 * layout.clocks)
+    if not (layout.held.is_all and layout.is_one_phase):
+        lines += _memset("%row0", 8 * layout.counters)
     if not layout.has_barriers:
         lines += "  store ptr %row0, ptr %scp\n"
     if layout.takes_turns:
@@ -193,7 +199,7 @@ mark:
 
 def _add_up(layout: ThreadBlockLayout) -> str:
     """The stages of the thread block into its row and into the totals."""
-    if not layout.has_barriers:
+    if not _adds_up(layout):
         return ""
     vector = f"<{COUNTERS_AT_ONCE} x i64>"
     return f"""
@@ -223,3 +229,45 @@ add:
   %added = icmp eq i64 %k1, %words
   br i1 %added, label %added.up, label %add
 added.up:"""
+
+
+def _look_for_repeat(layout: ThreadBlockLayout) -> str:
+    """Whether the row of the thread block is that of the one before, of the same call.
+
+    Counters are read as they were written, two at a time.
+    """
+    vector, name = PAIR, "@llvm.vector.reduce.or.v2i64"
+    return f"""{_field("repeats", "rep.p")}
+  %repeats = load ptr, ptr %rep.p
+  %repeat = getelementptr i8, ptr %repeats, i64 %behind
+  %no.other = icmp eq i64 %behind, 0
+  br i1 %no.other, label %looked, label %look.back
+look.back:
+  %q = phi i64 [ 0, %{_before_look(layout)} ], [ %q1, %look.back ]
+  %unlike = phi {vector} [ zeroinitializer, %{_before_look(layout)} ], [ %unlike1, %look.back ]
+  %mine.at = getelementptr i64, ptr %row0, i64 %q
+  %mine = load {vector}, ptr %mine.at, align 8
+  %their.at = getelementptr i64, ptr %mine.at, i64 -{layout.counters}
+  %theirs = load {vector}, ptr %their.at, align 8
+  %unlike0 = xor {vector} %mine, %theirs
+  %unlike1 = or {vector} %unlike, %unlike0
+  %q1 = add i64 %q, 2
+  %seen.all = icmp eq i64 %q1, {layout.counters}
+  br i1 %seen.all, label %found, label %look.back
+found:
+  %any.unlike = call i64 {name}({vector} %unlike1)
+  %is.alike = icmp eq i64 %any.unlike, 0
+  br label %looked
+looked:
+  %is.repeat = phi i1 [ false, %{_before_look(layout)} ], [ %is.alike, %found ]
+  %repeat.byte = zext i1 %is.repeat to i8
+  store i8 %repeat.byte, ptr %repeat"""
+
+
+def _before_look(layout: ThreadBlockLayout) -> str:
+    return "added.up" if _adds_up(layout) else "compared"
+
+
+def _adds_up(layout: ThreadBlockLayout) -> bool:
+    """Whether stages have rows of their own."""
+    return layout.has_barriers and not layout.held.is_all

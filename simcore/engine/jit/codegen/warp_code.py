@@ -13,12 +13,16 @@ FULL = "-1"
 
 
 class WarpCode:
-    """`scalar` and `vector` write the body for one and for all lanes, `entry` what precedes it."""
+    """`scalar` and `vector` write the body for one and for all lanes, `entry` what precedes it.
 
-    def __init__(self, scalar: LaneCode, entry: LaneCode, width: int) -> None:
+    `together`: how many warps the lanes are of; they are executed as one and counted apart.
+    """
+
+    def __init__(self, scalar: LaneCode, entry: LaneCode, width: int, together: int = 1) -> None:
         self.scalar = scalar
         self.entry = entry
         self.width = width
+        self.together = together
         self.vector = scalar.with_lanes(width)
         self.mask_type = f"i{width}"
 
@@ -61,6 +65,19 @@ class WarpCode:
     def is_empty(self, mask: str) -> str:
         """Emits the test whether no lane is in a mask."""
         return self.scalar.op(f"icmp eq {self.mask_type} {mask}, 0")
+
+    def of_each_warp(self, mask: str) -> list[str]:
+        """The lanes of a mask that are of each warp, as masks of all lanes."""
+        if self.together == 1:
+            return [mask]
+        size = self.width // self.together
+        parts = [((1 << size) - 1) << first for first in range(0, self.width, size)]
+        return [self.scalar.op(f"and {self.mask_type} {mask}, {part}") for part in parts]
+
+    def warps_in(self, mask: str) -> list[str]:
+        """Whether each warp has a lane in a mask, as i1."""
+        kind, code = self.mask_type, self.scalar
+        return [code.op(f"icmp ne {kind} {part}, 0") for part in self.of_each_warp(mask)]
 
     def as_i64(self, value: str) -> str:
         """A mask, or a number of its type, as i64."""

@@ -1,9 +1,9 @@
 """The function that runs one warp, as LLVM IR: basic blocks, counters, computation.
 
-`i32 @warp(ptr w, ptr context, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from `state` (0: the
-entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n reached
-by the whole warp, then come all other ways to wait at barriers, and lanes that yielded. Registers
-that are needed later are kept in `context`.
+`i32 @warp(ptr w, ptr context, ptr held, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from state
+(0: the entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n
+reached by the whole warp, then come all other ways to wait at barriers, and lanes that yielded.
+Registers that are needed later are kept in `context`, counters in `held`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import Step, Stretch, stretches
-from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, apply_rule
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.barrier_votes import BarrierVoteCode
+from kernelcast.simcore.engine.jit.codegen.branch_digest import BranchDigest
+from kernelcast.simcore.engine.jit.codegen.clocks import ClockCode
 from kernelcast.simcore.engine.jit.codegen.cluster_calls import BulkCopyCode, ClusterCallCode
 from kernelcast.simcore.engine.jit.codegen.clusters import write_arrival
+from kernelcast.simcore.engine.jit.codegen.computations import ComputationCode
 from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.counters import CounterCode, loop_heads
@@ -52,7 +54,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     TensorMemoryOperation,
     WarpOperation,
 )
-from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -82,17 +83,19 @@ class WarpFunction:
         self._memory = memory
         self._registers = registers
         self._record = record
-        self._watched = watched
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
         self._counted = CountedBarrierCode(warp, registers, self.context)
+        self._computation = ComputationCode(warp, registers)
         self.counters = CounterCode(warp, kernel, analysis)
+        self._clock = ClockCode(warp)
+        self._digest = BranchDigest(warp, self.context, watched)
         self._control = ControlCode(
             warp,
             analysis,
             registers,
             self.context,
-            watched,
+            self._digest,
             self._spin,
             self._counted,
             self.counters,
@@ -149,12 +152,11 @@ class WarpFunction:
         mask = self._block_mask(block)
         self._spin.enter(index, mask)
         issues = len(block.body) + bool(block.terminator.mnemonic)
-        time = code.op("load i64, ptr %time")
-        code.do(f"store i64 {code.op(f'add i64 {time}, {issues}')}, ptr %time")
+        time = self._clock.advance(issues, mask)
         self._specials[Special.CLOCK64] = time
         self._specials[Special.CLOCK] = code.op(f"trunc i64 {time} to i32")
         if index in self._loop_heads:
-            self._check_limit(time, block)
+            self._check_limit(time, mask, block)
         self.counters.count(index, mask)
         self._record.begin(block, time)
         pieces = stretches(block, self._memory.is_predicted)
@@ -212,7 +214,7 @@ class WarpFunction:
             return FULL
         return self._warp.load_mask("%mask")
 
-    def _check_limit(self, time: str, block: BasicBlock) -> None:
+    def _check_limit(self, time: str, mask: str, block: BasicBlock) -> None:
         warp, code = self._warp, self._warp.scalar
         where = self._field("limit")
         limit = code.op(f"load volatile i64, ptr {where}")
@@ -220,12 +222,22 @@ class WarpFunction:
         asked, bad, good = warp.labels("asked", "over", "within")
         code.do(f"br i1 {over}, label %{asked}, label %{good}, !prof !0")
         warp.label(asked)
-        goes_on = code.op(f"call i1 @may_go_on(ptr %w, i64 {time}) #1")
-        code.do(f"br i1 {goes_on}, label %{good}, label %{bad}")
+        self._ask(self._clock.latest(time, mask), limit, good, bad)
         warp.label(bad)
         self._control.fault(FAULT_LIMIT, (block.body or (block.terminator,))[0].pc, FULL)
         warp.label(good)
         self._record.end_warps(time)
+
+    def _ask(self, time: str, limit: str, good: str, bad: str) -> None:
+        """Asks whether a warp may go on whose time may be over the limit."""
+        warp, code = self._warp, self._warp.scalar
+        if warp.together > 1:
+            over = code.op(f"icmp ugt i64 {time}, {limit}")
+            (sure,) = warp.labels("sure")
+            code.do(f"br i1 {over}, label %{sure}, label %{good}")
+            warp.label(sure)
+        goes_on = code.op(f"call i1 @may_go_on(ptr %w, i64 {time}) #1")
+        code.do(f"br i1 {goes_on}, label %{good}, label %{bad}")
 
     # instructions
 
@@ -241,12 +253,15 @@ class WarpFunction:
                 off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
                 off = warp.both_masks(off, self._block_mask(block))
                 self.counters.count_off(instruction.pc, off)
+        guess = self._computation.guess(instruction)
         registers, values = self._results(block, instruction, mask, position)
         self._spin.after(block.index, instruction, values, mask)
         for register, (value, written_as, variance) in zip(registers, values, strict=False):
             if register is not None:
                 kept = self._keep(block, instruction, register, mask, keep)
                 self._registers.write(register, value, written_as, variance, kept)
+                if guess is not None and kept is None and written_as.bits == register.bits:
+                    self._registers.note_guess(register, guess)
 
     def _results(
         self, block: BasicBlock, instruction: Instruction, mask: str, position: int
@@ -255,7 +270,7 @@ class WarpFunction:
         memory = self._memory
         match instruction:
             case Compute() if instruction.destinations:
-                return instruction.destinations, self._compute(instruction)
+                return instruction.destinations, self._computation.values(instruction)
             case Load():
                 values = memory.load(instruction, mask, position)
                 self._order("acquire", instruction)
@@ -321,47 +336,18 @@ class WarpFunction:
             return self._warp.mask_vector(mask)
         return None
 
-    def _compute(self, instruction: Compute) -> list[Value]:
-        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
-        opcode = instruction.opcode
-        variance = self._result_variance(instruction, context)
-        pairs = zip(instruction.sources, opcode.operand_types(context), strict=True)
-        if variance.is_varying:
-            operands = [self._registers.vector(s, t) for s, t in pairs]
-            code = self._warp.vector
-        else:
-            operands = [self._registers.base(s, t) for s, t in pairs]
-            code = self._warp.scalar
-        assert opcode.emit is not None
-        result = opcode.emit(code, context, *operands)
-        results = result if isinstance(result, tuple) else (result,)
-        types = opcode.result_types(context)
-        return [(value, type_, variance) for value, type_ in zip(results, types, strict=False)]
-
-    def _result_variance(self, instruction: Compute, context: Context) -> LaneVariance:
-        types = instruction.opcode.operand_types(context)
-        sources = [
-            self._registers.variance(operand, read_as)
-            for operand, read_as in zip(instruction.sources, types, strict=True)
-        ]
-        return apply_rule(instruction, sources, self._warp.width)
-
     # the function's end and its entry
 
     def _finish(self) -> None:
-        """Adds the counters to the stage of the thread block, the time to the warp's."""
+        """Keeps what the next call needs to know."""
         warp, code = self._warp, self._warp.scalar
         warp.label("done")
         code.do("store i32 -1, ptr %status")
         code.do("br label %leave")
         warp.label("leave")
-        self.counters.write_end()
         self._spin.write_end()
-        time = code.op("load i64, ptr %time")
-        code.do(f"store i64 {time}, ptr %time.place")
-        if self._watched:
-            digest = code.op("load i64, ptr %digest")
-            code.do(f"store i64 {digest}, ptr {self.context.digest_place()}")
+        self._clock.write_end()
+        self._digest.write_end()
         status = code.op("load i32, ptr %status")
         code.do(f"ret i32 {status}")
         warp.label("fault")
@@ -388,12 +374,5 @@ class WarpFunction:
         entry.do(f"%mask = alloca {kind}")
         entry.do(f"store {kind} %first.mask, ptr %mask")
         entry.do("%status = alloca i32")
-        if self._watched:
-            where = entry.op(f"getelementptr i8, ptr %context, i64 {self.context.digest_offset}")
-            entry.do("%digest = alloca i64")
-            entry.do(f"store i64 {entry.op(f'load i64, ptr {where}')}, ptr %digest")
-        entry.do("%time = alloca i64")
-        times = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('warp_times')}")
-        table = entry.op(f"load ptr, ptr {times}")
-        entry.do(f"%time.place = getelementptr i64, ptr {table}, i32 %warp")
-        entry.do(f"store i64 {entry.op('load i64, ptr %time.place')}, ptr %time")
+        self._digest.write_entry()
+        self._clock.write_entry()

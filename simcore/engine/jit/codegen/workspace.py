@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FIELDS", "field_offset"]
+__all__ = ["FIELDS", "WORKSPACE_BYTES", "field_offset"]
 
 FIELDS: tuple[str, ...] = (
     "limit",  # instructions that a warp may issue; 0 stops every warp at its next loop
@@ -37,6 +37,7 @@ FIELDS: tuple[str, ...] = (
     "grid_x",  # thread blocks along each axis, for code that reads them
     "grid_y",
     "grid_z",
+    "repeats",  # by thread block of the call, a byte: whether it counted the same as the one before
     "stage_capacity",
     "stage",
     "warp_times",  # of the thread block at hand
@@ -55,6 +56,7 @@ FIELDS: tuple[str, ...] = (
     "cluster_call",  # compiled function (workspace, pc, warp, mask, arguments) -> as host_call
     "host_call",  # compiled function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
+WORKSPACE_BYTES = 8 * len(FIELDS)
 
 
 def field_offset(name: str) -> int:

@@ -24,21 +24,27 @@ class ClassTally:
         self._first: list[int] = []
         self._lock = threading.Lock()
 
-    def add(self, first: int, counts: Ints) -> None:
-        """`counts`, shape (thread blocks, counters), of thread blocks from `first` on."""
-        hashes = (counts * self._multipliers).sum(axis=1)
+    def add(self, first: int, counts: Ints, repeats: npt.NDArray[np.uint8]) -> None:
+        """`counts`, shape (thread blocks, counters), of thread blocks from `first` on.
+
+        `repeats`, shape (thread blocks,): not 0 where a row is known to be as the one before.
+        """
+        starts = np.flatnonzero(repeats == 0)
+        lengths = np.diff(starts, append=len(counts))
+        hashes = (counts[starts] * self._multipliers).sum(axis=1)
         values, example, inverse = _distinct(hashes)
         numbers = np.empty(len(values), np.int32)
         with self._lock:
             for position, value in enumerate(values.tolist()):
                 number = self._known.setdefault(value, len(self._rows))
-                thread_block = first + int(example[position])
+                row = int(starts[example[position]])
+                thread_block = first + row
                 if number == len(self._rows):
-                    self._rows.append(counts[example[position]].copy())
+                    self._rows.append(counts[row].copy())
                     self._first.append(thread_block)
                 self._first[number] = min(self._first[number], thread_block)
                 numbers[position] = number
-        self._class_of[first : first + len(counts)] = numbers[inverse]
+        self._class_of[first : first + len(counts)] = np.repeat(numbers[inverse], lengths)
 
     def classes(self) -> tuple[npt.NDArray[np.int32], Ints]:
         """(class of each thread block, counters by class), numbered by their first thread block."""

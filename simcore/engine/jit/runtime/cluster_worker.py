@@ -95,6 +95,7 @@ class ClusterWorker:
         end: int,
         counts: Ints,
         times: Ints,
+        repeats: npt.NDArray[np.uint8],
         give_back: Callable[[int], None],
     ) -> Generator[Pause, None, WorkerFault | None]:
         """Runs thread blocks [first, end), which are whole clusters; yields where all of them wait.
@@ -110,7 +111,7 @@ class ClusterWorker:
             for rank, number in enumerate(numbers.tolist()):
                 member, row = self._members[rank], number - first
                 member.rest()
-                rows = counts[row:], times[row:]
+                rows = counts[row:], times[row:], repeats[row:]
                 runs[rank] = member.run(entry, number, number + 1, *rows, _nothing)
             fault = yield from self._turns(runs)
             if fault is not None:

@@ -33,15 +33,16 @@ class Hand:
         layout = task.source.layout
         self.worker = Worker(task, record_memory=False)
         self.lookout: Lookout | None = self.worker.new_lookout() if looks_up else None
-        row_bytes = 8 * (layout.counters + layout.warps)
+        row_bytes = 8 * (layout.counters + layout.clocks)
         most = max(1, _MOST_COUNTED_BYTES // row_bytes)
         self.rows = min(task.launch.thread_blocks, most)
         self._counts = np.empty((self.rows, layout.counters), np.int64)
-        self._times = np.empty((self.rows, layout.warps), np.int64)
+        self._times = np.empty((self.rows, layout.clocks), np.int64)
+        self._repeats = np.empty(self.rows, np.uint8)
 
     def run(self, entry: Any, first: int, end: int) -> WorkerFault | None:
         """Thread blocks [first, end), `rows` of them at most; raises what its lookout met."""
-        fault = self.worker.run_whole(entry, first, end, self._counts, self._times)
+        fault = self.worker.run_whole(entry, first, end, self._counts, self._times, self._repeats)
         if self.lookout is not None and self.lookout.problem is not None:
             raise self.lookout.problem
         return fault

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import access_bytes
+from kernelcast.simcore.engine.jit.analysis.next_thread_block import bytes_ahead
 from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
@@ -29,14 +30,15 @@ from kernelcast.simcore.engine.jit.codegen.thread_blocks import run_function
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.warp_function import WarpFunction
+from kernelcast.simcore.engine.jit.codegen.workspace import WORKSPACE_BYTES
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.ir.kernel import Kernel, Load, Store
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["GeneratedCode", "generate"]
 
-_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
-    i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
+_WARP_HEAD = f"""define internal i32 @warp(ptr noalias dereferenceable({WORKSPACE_BYTES}) %w,
+    ptr noalias %context, ptr noalias %held, i32 %state, i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {{
 entry:"""
 _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
@@ -95,37 +97,32 @@ def generate(
     facts = specials.facts()
     analysis = analyse(kernel, facts)
     values = specials.write(entry)
-    warp = WarpCode(scalar, entry, launch.width)
+    warp = WarpCode(scalar, entry, launch.width, launch.together)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
-    effects = Effects(only, used)
+    ahead = bytes_ahead(kernel, analysis.variances) if launch.grid[0] > 1 else {}
+    effects = Effects(only, used, ahead)
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, effects)
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()
-    if launch.warps > 1:
+    if launch.warps * launch.together > 1:
         watched = differing_branches(kernel, analysis.variances, facts.special)
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
     layout = _layout(kernel, launch, function, record, memory, watched=bool(watched))
     _declare_intrinsics(declarations, launch.width)
-    ir = "\n".join(
-        (
-            *dict.fromkeys(declarations.values()),
-            runtime_functions(launch.width, launch.cluster_size),
-            atomics.functions(),
-            *_barriers(context, launch, layout),
-            _WARP_HEAD,
-            *entry.lines,
-            *scalar.lines,
-            "}",
-            run_function(layout),
-            _METADATA,
-        )
+    functions = (
+        *dict.fromkeys(declarations.values()),
+        runtime_functions(launch.width, launch.cluster_size),
+        atomics.functions(),
+        *_barriers(context, launch, layout),
     )
+    warp_function = (_WARP_HEAD, *entry.lines, *scalar.lines, "}")
+    ir = "\n".join((*functions, *warp_function, run_function(layout), _METADATA))
     return GeneratedCode(
         ir,
         layout,
@@ -163,12 +160,14 @@ def _layout(
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
         record_bytes=record.most_bytes,
-        digest_offset=context.digest_offset if watched else None,
+        digest_offset=context.digest_offset if watched and launch.together == 1 else None,
         yield_state=context.yield_state if context.yielding else None,
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
         is_in_cluster=launch.cluster is not None,
         row_slots=memory.regions.slots,
+        together=launch.together,
+        held=function.counters.held,
     )
 
 
@@ -196,6 +195,7 @@ def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
         "declare i64 @llvm.usub.sat.i64(i64, i64)",
         "declare i32 @llvm.umax.i32(i32, i32)",
         f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
+        "declare i64 @llvm.vector.reduce.or.v2i64(<2 x i64>)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     ):

@@ -91,9 +91,9 @@ class Job:
         self._limits = task.limits
         self._deadline = deadline_in(task.limits.seconds)
         self._layout = layout = source.layout
-        check_warps(self._all * layout.warps)
+        check_warps(self._all * layout.clocks)
         self._tally = ClassTally(self._all, layout.counters)
-        self._times = np.zeros((self._all, layout.warps), np.int32)
+        self._times = np.zeros((self._all, layout.clocks), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
         threads = _threads(kernel, facts, -(-self._all // self._together))
         self._kernel = kernel
@@ -112,7 +112,7 @@ class Job:
         self._idle = list(self._workers)
         self._standstill = Standstill(threads)
         self._delivery = Delivery(sinks)
-        most = max(1, _MOST_PIECE_BYTES // (8 * (layout.counters + layout.warps)))
+        most = max(1, _MOST_PIECE_BYTES // (8 * (layout.counters + layout.clocks)))
         self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
         self._piece = 1 if sinks else self._most
         self._pieces = 0
@@ -262,19 +262,21 @@ class Job:
         first, end, after, before = piece.part
         worker.record_at(after, before)
         counts = np.empty((end - first, self._layout.counters), np.int64)
-        times = np.empty((end - first, self._layout.warps), np.int64)
+        times = np.empty((end - first, self._layout.clocks), np.int64)
+        repeats = np.empty(end - first, np.uint8)
 
         def give_back(rest: int) -> None:
             nonlocal end
             self._give_back(piece.place + rest - first, piece.part._replace(first=rest, end=end))
             end = rest
 
-        fault = yield from worker.run(self._code.entry, first, end, counts, times, give_back)
+        rows = counts, times, repeats
+        fault = yield from worker.run(self._code.entry, first, end, *rows, give_back)
         if fault is not None:
             self._faults.append(fault)
             return False
         place = piece.place
-        self._tally.add(place, counts[: end - first])
+        self._tally.add(place, counts[: end - first], repeats[: end - first])
         self._times[place : place + end - first] = times[: end - first]
         accesses = 0
         if worker.log is not None:

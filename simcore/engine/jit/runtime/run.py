@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from kernelcast.errors import LimitExceeded
 from kernelcast.progress import of_stage
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
+from kernelcast.simcore.engine.jit.codegen.warp_pairs import in_pairs
 from kernelcast.simcore.engine.jit.runtime.code_versions import with_fewer_constants
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.job import Job
@@ -197,6 +198,8 @@ class CompiledLaunch:
         symbols = tuple(sorted(self.memory.symbols.items()))
         others = symbols, records, self._only, in_times
         facts = with_fewer_constants(self._kernel, self._facts, *others)
+        if not records and self._only is None:
+            facts = in_pairs(self._kernel, facts)
         code = _generated(self._kernel, facts, *others)
         host = HostFunctions(self._kernel, self.memory, printed or PrintedText(sys.stdout.write))
         task = Task(self._kernel, self._launch, self.memory, facts, code.source, limits, host)

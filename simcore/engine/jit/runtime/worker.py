@@ -35,6 +35,7 @@ from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
 __all__ = ["Pause", "Worker"]
 
 Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 _RING_BYTES = 1 << 20
 _NO_LIMIT = (1 << 63) - 1
 _HostEntry = ctypes.CFUNCTYPE(
@@ -42,11 +43,7 @@ _HostEntry = ctypes.CFUNCTYPE(
 )
 _ClusterEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
-    ctypes.c_void_p,
-    ctypes.c_int64,
-    ctypes.c_int64,
-    ctypes.c_uint64,
-    ctypes.c_void_p,
+    *(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p),
 )
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -187,10 +184,12 @@ class Worker:
         end: int,
         counts: Ints,
         times: Ints,
+        repeats: Bytes,
         give_back: Callable[[int], None],
     ) -> Generator[Pause, None, WorkerFault | None]:
         """Thread blocks [first, end), into the rows of `counts` and `times`, which begin there.
 
+        `repeats`: 1 for thread blocks whose row of `counts` is known to be as the one before.
         Pauses where one waits for others. It is the last one then: `give_back` is told where those
         begin that are left to others.
         """
@@ -199,6 +198,7 @@ class Worker:
         while first < end:
             if self._cluster is not None:
                 self._point_to_stages()  # its tables may have grown with another thread block
+            self._set("repeats", repeats[first - begin :].ctypes.data)
             first = int(
                 entry(
                     self._words.ctypes.data,
@@ -228,11 +228,11 @@ class Worker:
         return None
 
     def run_whole(
-        self, entry: Any, first: int, end: int, counts: Ints, times: Ints
+        self, entry: Any, first: int, end: int, counts: Ints, times: Ints, repeats: Bytes
     ) -> WorkerFault | None:
         """`run` where no thread block waits for another; the rows of `counts` are used again."""
         try:
-            next(self.run(entry, first, end, counts, times, _nobody_waits))
+            next(self.run(entry, first, end, counts, times, repeats, _nobody_waits))
         except StopIteration as stop:
             fault: WorkerFault | None = stop.value
             return fault

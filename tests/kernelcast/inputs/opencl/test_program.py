@@ -32,7 +32,7 @@ N = 64
 @pytest.fixture(scope="module")
 def context() -> Any:
     try:
-        find_clang()
+        find_clang("OpenCL C")
         devices = [device for platform in cl.get_platforms() for device in platform.get_devices()]
     except (InputError, cl.Error) as error:
         pytest.skip(str(error))

@@ -73,7 +73,7 @@ def back_end(own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("try") / "try.cl"
     file.write_text("__kernel void k() {}")
     try:
-        find_clang()
+        find_clang("OpenCL C")
         kc.load(file, arch=ARCH)
     except (InputError, CompilationError) as error:
         pytest.skip(str(error))

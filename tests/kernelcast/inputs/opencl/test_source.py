@@ -15,13 +15,13 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import CompilationError, InputError, LaunchError, MemoryAccessError
-from kernelcast.inputs import opencl_source
+from kernelcast.inputs import clang_source
 from kernelcast.inputs.clang import find_clang, run_clang
 
 
 def has_clang() -> bool:
     try:
-        find_clang()
+        find_clang("OpenCL C")
     except InputError:
         return False
     return True
@@ -90,7 +90,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append("call")
         return run_clang(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(opencl_source, "run_clang", counted)
+    monkeypatch.setattr(clang_source, "run_clang", counted)
     return made
 
 
@@ -210,11 +210,11 @@ def test_the_variable_names_a_compiler(
 
 @needs_clang
 def test_a_compiler_beside_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = find_clang().program
+    program = find_clang("OpenCL C").program
     monkeypatch.delenv("KERNELCAST_CLANG", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     monkeypatch.setattr(sysconfig, "get_path", lambda name: os.path.dirname(program))
-    assert os.path.dirname(find_clang().program) == os.path.dirname(program)
+    assert os.path.dirname(find_clang("OpenCL C").program) == os.path.dirname(program)
 
 
 @needs_clang
@@ -290,7 +290,7 @@ def test_the_bitcode_is_that_of_the_command_line(
     file = write(_SAXPY)
     bitcode = tmp_path / "kernel.bc"
     options = ["--target=spir64-unknown-unknown", "-cl-std=CL1.2", "-O2", "-emit-llvm", "-c"]
-    clang = find_clang()
+    clang = find_clang("OpenCL C")
     command = [clang.program, *options, *clang.declaring_options, str(file), "-o", str(bitcode)]
     subprocess.run(command, check=True, capture_output=True)
     mine, other = kc.load(file)["saxpy"].kernel, kc.load(bitcode)["saxpy"].kernel

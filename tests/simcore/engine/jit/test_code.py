@@ -16,6 +16,7 @@ import pytest
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
+from kernelcast.simcore.engine.jit.codegen.warp_pairs import in_pairs
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows
@@ -46,6 +47,7 @@ class NativeRun:
     times: Ints
     access_counts: Ints
     pairs_differ: bool
+    repeats: npt.NDArray[np.uint8]
     records: tuple[tuple[int, ...], ...]
 
 
@@ -56,21 +58,26 @@ def _run(
     width: int = 32,
     only: frozenset[int] | None = None,
     counts_accesses: bool = True,
+    in_pairs_of_warps: bool = False,
 ) -> NativeRun:
     memory = LaunchMemory(kernel, launch)
     facts = launch_facts(kernel, launch, memory, width, shared_bytes(kernel, launch))
-    source = generate(kernel, facts, dict(memory.symbols), True, only)
+    if in_pairs_of_warps:
+        facts = in_pairs(kernel, facts)
+    source = generate(kernel, facts, dict(memory.symbols), not in_pairs_of_warps, only)
     shape, blocks = source.layout, launch.thread_blocks
     ring, flat = np.zeros(1 << 17, np.int64), np.zeros(1 << 16, np.int64)
     contexts = np.zeros(shape.context_bytes * shape.warps + 64, np.uint8)
     counts = np.zeros((blocks, shape.counters), np.int64)
     stages, totals = (np.zeros((_STAGES, shape.counters), np.int64) for _ in range(2))
-    times = np.zeros((blocks, shape.warps), np.int64)
+    times = np.zeros((blocks, shape.clocks), np.int64)
+    repeats = np.zeros(blocks, np.uint8)
     accesses = np.zeros((_STAGES, max(1, shape.access_slots)), np.int64)
     rows, table = memory.pointer_rows, memory.globals.rows()
     recent = first_rows(table, source.layout.row_slots)
     fields = {
         "limit": 1 << 40,
+        "repeats": repeats.ctypes.data,
         "ring_next": ring.ctypes.data,
         "ring_end": ring.ctypes.data + ring.nbytes,
         "shared": flat.ctypes.data,
@@ -96,7 +103,7 @@ def _run(
     used = ring[: (after["ring_next"] - ring.ctypes.data) // 8].tolist()
     differ = bool(after["pairs_differ"])
     return NativeRun(
-        source, after["status"], counts, times, accesses, differ, _records(used, width)
+        source, after["status"], counts, times, accesses, differ, repeats, _records(used, width)
     )
 
 
@@ -353,3 +360,16 @@ def test_indices_that_may_wrap(compile_ptx: Compile, index: str) -> None:
         execute(kernel, launch, engine=engine)
         found.append(out)
     np.testing.assert_array_equal(found[1], found[0])
+
+
+@pytest.mark.parametrize("barrier", ["", "bar.sync 0;"])
+def test_rows_that_are_as_the_one_before_are_noted(compile_ptx: Compile, barrier: str) -> None:
+    """Thread blocks 3, 4 and 7 go round a loop; `barrier` makes them count in stages."""
+    body = f"""{barrier} setp.lt.u32 %p1, %r2, 3; @%p1 bra E; setp.gt.u32 %p1, %r2, 4;
+        setp.ne.u32 %p2, %r2, 7; and.pred %p1, %p1, %p2; @%p1 bra E; mov.u32 %r9, 0;
+        L: add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 5; @%p1 bra L; E:"""
+    kernel = compile_ptx(f"{HEAD}{body}\nret;", "u64 out")
+    run = _run(kernel, _launch(10, 64)[0])
+    same = [False, *((run.counts[1:] == run.counts[:-1]).all(axis=1))]
+    assert run.repeats.astype(bool).tolist() == same
+    assert same == [n in (1, 2, 4, 6, 9) for n in range(10)]

@@ -243,8 +243,13 @@ def test_classes_are_the_distinct_rows_in_order_of_appearance() -> None:
     random = np.random.default_rng(5)
     counts = random.integers(0, 3, (500, 4)).astype(np.int64)
     tally = ClassTally(500, 4)
+    counts[320:340] = counts[319]
+    repeats = np.zeros(500, np.uint8)
+    repeats[1:] = (counts[1:] == counts[:-1]).all(axis=1)
+    assert repeats[320:340].all()
     for first, end in ((200, 500), (0, 150), (150, 200)):
-        tally.add(first, counts[first:end])
+        repeats[first] = 0
+        tally.add(first, counts[first:end], repeats[first:end])
     class_of, rows = tally.classes()
     np.testing.assert_array_equal(rows[class_of], counts)
     assert len(rows) == len(np.unique(counts, axis=0))

@@ -20,6 +20,9 @@ from kernelcast.simcore.launch.allocations import ROW_WORDS
 
 __all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
 
+_FIXED = ", !invariant.load !{}"
+"""What is loaded stays as it is while the loop over thread blocks runs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -42,13 +45,16 @@ class Lanes:
 
     `base` is i64, without the region's first address taken off. `likely`: the offsets that a
     vector has unless an index wraps around, if there is such a pattern. `reach`: so many bytes
-    farther on lies the last access that is checked together with this one.
+    farther on lies the last access that is checked together with this one. `first`: the scalar base
+    that a vector with likely offsets has then, and `holds` whether it has, where they are known.
     """
 
     base: str
     offsets: tuple[int, ...] | None
     likely: tuple[int, ...] | None = None
     reach: int = 0
+    first: str = ""
+    holds: str = ""
 
     @property
     def low(self) -> int:
@@ -137,13 +143,15 @@ class Regions:
         key = f"buffer{row}"
         known = self._regions.get(key)
         if known is None:
-            table = self._loaded("ptr", f"%w, i64 {field_offset('pointers')}")
-            known = Region(key, *_row_words(self._entry, table, row))
+            field, size = f"%w, i64 {field_offset('pointers')}", 8 * ROW_WORDS * (row + 1)
+            there = f", !dereferenceable !{{i64 {size}}}"
+            table = _loaded(self._entry, "ptr", field, _FIXED + there)
+            known = Region(key, *_row_words(self._entry, table, row, _FIXED))
             self._regions[key] = known
         return known
 
     def _loaded(self, kind: str, place: str) -> str:
-        return _loaded(self._entry, kind, place)
+        return _loaded(self._entry, kind, place, _FIXED)
 
 
 class AccessChecks:
@@ -207,6 +215,8 @@ class AccessChecks:
         """Whether the active lanes have their likely offsets from lane 0, as i1; those lanes."""
         vector = self._warp.vector
         assert lanes.likely is not None
+        if lanes.holds:
+            return lanes.holds, Lanes(lanes.first, lanes.likely)
         kind = vector.type("i64")
         first = self._warp.scalar.op(f"extractelement {kind} {lanes.base}, i32 0")
         found = Lanes(first, lanes.likely)
@@ -271,15 +281,15 @@ class AccessChecks:
         return self._registers.broadcast(value, "i64")
 
 
-def _loaded(code: LaneCode, kind: str, place: str) -> str:
+def _loaded(code: LaneCode, kind: str, place: str, facts: str = "") -> str:
     where = code.op(f"getelementptr i8, ptr {place}")
-    return code.op(f"load {kind}, ptr {where}")
+    return code.op(f"load {kind}, ptr {where}{facts}")
 
 
-def _row_words(code: LaneCode, table: str, row: int) -> tuple[str, str, str, str]:
+def _row_words(code: LaneCode, table: str, row: int, facts: str = "") -> tuple[str, str, str, str]:
     """What a row of a table of allocations holds."""
     first, size, writable, host = (
-        _loaded(code, kind, f"{table}, i64 {8 * (ROW_WORDS * row + column)}")
+        _loaded(code, kind, f"{table}, i64 {8 * (ROW_WORDS * row + column)}", facts)
         for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
     )
     return first, size, writable, host

@@ -19,6 +19,7 @@ from kernelcast.simcore.engine.jit.codegen.memory.access_checks import (
     Region,
     Regions,
 )
+from kernelcast.simcore.engine.jit.codegen.memory.addresses import AddressCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode, AtomicKind
 from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
@@ -31,7 +32,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     Load,
     Register,
     Store,
-    SymbolAddress,
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -41,9 +41,6 @@ Value = tuple[str, ScalarType, LaneVariance]
 """A result: scalar base or vector, the type that it was read as, its variance."""
 
 _VARYING = LaneVariance(None)
-_LONG = 64
-_ADDRESS_MASK = (1 << _LONG) - 1
-_PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +69,11 @@ class MemoryCode:
         self._warp = warp
         self._analysis = analysis
         self._registers = registers
-        self._symbols = symbols
+        self._addresses = AddressCode(warp, analysis, registers, symbols)
         self._record = record
         self._only = effects.only
         self._used = effects.used
+        self._ahead = effects.ahead
         self._atomics = atomics
         self.regions = Regions(warp, roots)
         self._checks = AccessChecks(warp, registers, self.regions)
@@ -97,7 +95,7 @@ class MemoryCode:
         """
         counts_all = False
         # no check yet: what is read of registers now is at hand on both paths
-        found = [self._addresses(group.lowest) for group in groups]
+        found = [self._addresses.of(group.lowest) for group in groups]
         for group, lanes in zip(groups, found, strict=True):
             lowest, space = group.lowest, group.lowest.address.space
             region = self.regions.expected(lowest.address)
@@ -132,8 +130,9 @@ class MemoryCode:
             region, lanes = self._checked_lanes(load, mask, position)
             count = len(load.destinations)
             found = self._fast.load(region, lanes, load.type, count, mask, result)
+            self._fetch_ahead(load, region, lanes)
             return [(value, written, result) for value in found]
-        lanes = self._addresses(load)
+        lanes = self._addresses.of(load)
         if not self._does(load):
             self._record.access(load, lanes, mask, position)
             return []
@@ -167,6 +166,12 @@ class MemoryCode:
             for a, b in zip(near_values, values, strict=True)
         ]
 
+    def _fetch_ahead(self, load: Load, region: Region, lanes: Lanes) -> None:
+        """Asks for what the next thread block loads here, where that is known."""
+        distance = self._ahead.get(load.pc)
+        if distance is not None:
+            self._fast.fetch_ahead(region, lanes, access_bytes(load), distance)
+
     def _constants(self, load: Load) -> list[str] | None:
         """The numbers that a load of an image's descriptor gives, if the launch fixes them."""
         variances = [None if r is None else self._analysis.variance(r) for r in load.destinations]
@@ -194,6 +199,7 @@ class MemoryCode:
             total = load.type.bytes * count
             self._checks.check(region, lanes, total, mask, slow, region.size)
             fast_values = self._fast.load(region, lanes, load.type, count, mask, result)
+            self._fetch_ahead(load, region, lanes)
             end = warp.here()
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
@@ -217,7 +223,7 @@ class MemoryCode:
             region, lanes = self._checked_lanes(store, mask, position)
             self._fast.store(region, lanes, store.type, values, mask)
             return
-        lanes = self._addresses(store)
+        lanes = self._addresses.of(store)
         if not self._does(store):
             self._record.access(store, lanes, mask, position)
             return
@@ -257,7 +263,7 @@ class MemoryCode:
     def atomic(self, atomic: Atomic, mask: str, position: int) -> list[Value]:
         """The old values, where somebody reads them."""
         warp, code = self._warp, self._warp.scalar
-        lanes = self._addresses(atomic)
+        lanes = self._addresses.of(atomic)
         self._record.access(atomic, lanes, mask, position)
         if not self._does(atomic):
             return []
@@ -322,39 +328,6 @@ class MemoryCode:
         """Whether the instruction does anything but count."""
         return self._only is None or instruction.pc in self._only
 
-    def _addresses(self, instruction: Load | Store | Atomic) -> Lanes:
-        """Addresses within the instruction's space."""
-        address, code = instruction.address, self._warp.scalar
-        zero = (0,) * self._warp.width
-        if not isinstance(address.base, Register):
-            first = address.offset
-            if isinstance(address.base, SymbolAddress):
-                first += self._symbols[address.base.symbol] + address.base.offset
-            return Lanes(str(first & _ADDRESS_MASK), zero)
-        base, bits = address.base, address.base.bits
-        variance = self._analysis.variance(base)
-        value, offset = self._registers.bits_of(base), address.offset & ((1 << bits) - 1)
-        if not variance.is_varying and not _is_scattered(variance, bits):
-            moved = code.op(f"add i{bits} {value}, {offset}") if offset else value
-            if bits == 64:
-                return Lanes(moved, variance.offsets)
-            if variance.is_uniform:
-                return Lanes(code.op(f"zext i{bits} {moved} to i64"), zero)
-            # 32-bit addresses wrap, and lanes that are not active may lie on the other side of 0:
-            # as no space has 2 GB and lanes are no farther apart, the sign tells on which
-            assert variance.offsets is not None
-            low = min(variance.offsets)
-            least = code.op(f"add i{bits} {moved}, {low}") if low else moved
-            wide = code.op(f"sext i{bits} {least} to i64")
-            return Lanes(wide, tuple(offset - low for offset in variance.offsets))
-        vector = self._warp.vector
-        if not variance.is_varying:
-            value, variance = self._registers.spread(value, variance, bits), _VARYING
-        if offset:
-            value = vector.binary("add", f"i{bits}", value, vector.splat(f"i{bits}", offset))
-        likely = variance.offsets if address.space in _PATTERNED else None
-        return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
-
     def _serve(
         self, name: str, instruction: Load | Store | Atomic, lanes: Lanes, mask: str, count: int
     ) -> None:
@@ -391,9 +364,3 @@ class MemoryCode:
             place = code.op(f"add i64 {place}, {part}")
             values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
         return values
-
-
-def _is_scattered(variance: LaneVariance, bits: int) -> bool:
-    """Whether lanes of a short address are so far apart that some may wrap around."""
-    assert variance.offsets is not None
-    return bits < _LONG and max(variance.offsets) - min(variance.offsets) >= 1 << (bits - 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 __all__ = ["Effects"]
 
@@ -11,8 +12,10 @@ __all__ = ["Effects"]
 class Effects:
     """Which instructions do something.
 
-    `only`: their pcs, None for all; `used`: registers that are read anywhere.
+    `only`: their pcs, None for all; `used`: registers that are read anywhere; `ahead`: by the pc of
+    a load, how many bytes on the next thread block loads.
     """
 
     only: frozenset[int] | None
     used: frozenset[int]
+    ahead: Mapping[int, int] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """Fast paths of loads and stores: all lanes at once, at host addresses that are known to be good.
 
 Lanes that share an address are loaded as one; lanes close together as one window, out of which
-each takes its own; all others with gathers and scatters.
+each takes its own; all others one by one or, where there are many such loads, with gathers; stores
+with scatters.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ _WINDOW_FACTOR = 4
 # Lanes that share so few pieces of memory, with holes of at most so many bytes in them, load these.
 _FEW_PIECES = 4
 _HOLE_BYTES = 16
+# Loads of lanes one by one take less time than gathers, and more code: so many a function has.
+_MOST_LANES_ALONE = 512
 # Masked stores go out in pieces of this size, lowest first. LLVM may store the upper half first,
 # which made a 3D stencil on unaligned rows one and a half times as slow.
 _STORE_BYTES = 64
+_LINE_BYTES = 64
+_MOST_LINES = 16
 
 
 def lane_type(type_: ScalarType) -> str:
@@ -58,6 +63,7 @@ class VectorAccess:
     def __init__(self, warp: WarpCode, checks: AccessChecks) -> None:
         self._warp = warp
         self._checks = checks
+        self._lanes_alone = 0
 
     def load(
         self,
@@ -88,10 +94,30 @@ class VectorAccess:
                     self.picked(value, window, [(o - lanes.low) // size + part for o in offsets])
                     for part in range(count)
                 ]
+        fetch = self._one_by_one if self._may_go_alone(count) else self._gather
         return [
-            self._gather(checks.pointers(region, lanes, part * size), lane, size, mask)
+            fetch(checks.pointers(region, lanes, part * size), lane, size, mask)
             for part in range(count)
         ]
+
+    def _may_go_alone(self, count: int) -> bool:
+        """Whether the lanes of `count` more loads are loaded one by one."""
+        lanes = self._lanes_alone + count * self._warp.width
+        if lanes > _MOST_LANES_ALONE:
+            return False
+        self._lanes_alone = lanes
+        return True
+
+    def fetch_ahead(self, region: Region, lanes: Lanes, size: int, distance: int) -> None:
+        """Asks for what lies so many bytes from what the lanes load, if that is close together."""
+        if lanes.offsets is None or lanes.span > _MOST_LINES * _LINE_BYTES:
+            return
+        code, first = self._warp.scalar, self._checks.pointer(region, lanes)
+        name = "@llvm.prefetch.p0"
+        code.declarations[name] = f"declare void {name}(ptr, i32, i32, i32)"
+        for line in range(0, lanes.span + size, _LINE_BYTES):
+            place = code.op(f"getelementptr i8, ptr {first}, i64 {line + distance}")
+            code.do(f"call void {name}(ptr {place}, i32 0, i32 3, i32 1)")
 
     def store(
         self, region: Region, lanes: Lanes, type_: ScalarType, values: list[str], mask: str
@@ -112,9 +138,48 @@ class VectorAccess:
                 for run in runs if mask == FULL else _pieces_of(runs, _STORE_BYTES // size):
                     self._store_run(values[0], lane, first, lanes, run, size, mask)
                 return
+            if self._may_go_alone(1):
+                self._store_apart(region, lanes, type_, values[0], mask)
+                return
         for part, value in enumerate(values):
             pointers = self._checks.pointers(region, lanes, part * size)
             self._scatter(value, lane, pointers, size, mask)
+
+    def _store_apart(
+        self, region: Region, lanes: Lanes, type_: ScalarType, value: str, mask: str
+    ) -> None:
+        """One store for all lanes whose places follow each other, where all lanes are active."""
+        warp, lane, size = self._warp, lane_type(type_), type_.bytes
+        some = ""
+        if mask != FULL:
+            all_, some, stored = warp.labels("all", "some", "stored")
+            whole = warp.scalar.op(f"icmp eq {warp.mask_type} {mask}, -1")
+            warp.scalar.do(f"br i1 {whole}, label %{all_}, label %{some}")
+            warp.label(all_)
+        assert lanes.offsets is not None
+        first = self._checks.pointer(region, lanes)
+        rising = sorted(range(warp.width), key=lanes.offsets.__getitem__)
+        places = tuple(lanes.offsets[i] for i in rising)
+        for start, end in _pieces_of(_runs(places, size), _STORE_BYTES // size):
+            self._store_lanes(
+                value, lane, first, rising[start:end], places[start] - lanes.low, size
+            )
+        if mask != FULL:
+            warp.scalar.do(f"br label %{stored}")
+            warp.label(some)
+            self._scatter(value, lane, self._checks.pointers(region, lanes, 0), size, mask)
+            warp.scalar.do(f"br label %{stored}")
+            warp.label(stored)
+
+    def _store_lanes(
+        self, value: str, lane: str, first: str, chosen: list[int], far: int, size: int
+    ) -> None:
+        """Stores the chosen lanes one behind the other, `far` bytes from a host address."""
+        code, width, count = self._warp.scalar, self._warp.width, len(chosen)
+        kind, order = f"<{width} x {lane}>", ", ".join(f"i32 {i}" for i in chosen)
+        mine = code.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{order}>")
+        where = code.op(f"getelementptr i8, ptr {first}, i64 {far}")
+        code.do(f"store <{count} x {lane}> {mine}, ptr {where}, align {size}")
 
     def interleaved(self, values: list[str], type_: ScalarType) -> str:
         """All parts of lane 0, then of lane 1, ..."""
@@ -180,6 +245,20 @@ class VectorAccess:
             where = code.op(f"getelementptr i8, ptr {first}, i64 {offset}")
         return code.op(f"load {kind}, ptr {where}, align {size}")
 
+    def _one_by_one(self, pointers: str, lane: str, size: int, mask: str) -> str:
+        """What a gather loads; lanes that are not active read what the function keeps there."""
+        code, width = self._warp.scalar, self._warp.width
+        kind, places = f"<{width} x {lane}>", f"<{width} x ptr>"
+        if mask != FULL:
+            own = self._warp.broadcast("%places", "ptr")
+            lanes = self._warp.mask_vector(mask)
+            pointers = code.op(
+                f"select <{width} x i1> {lanes}, {places} {pointers}, {places} {own}"
+            )
+        name = f"@fetch_{width}_{lane}_{size}"
+        code.declarations[name] = _fetch(name, width, lane, size)
+        return code.op(f"call {kind} {name}({places} {pointers})")
+
     def _gather(self, pointers: str, lane: str, size: int, mask: str) -> str:
         code, width = self._warp.scalar, self._warp.width
         kind, places, masks = f"<{width} x {lane}>", f"<{width} x ptr>", f"<{width} x i1>"
@@ -228,3 +307,19 @@ class VectorAccess:
             f"call void {name}({kind} {value}, {places} align {size} {pointers}, "
             f"{masks} {self._warp.mask_vector(mask)})"
         )
+
+
+def _fetch(name: str, width: int, lane: str, size: int) -> str:
+    """A function that loads the lanes of a vector one by one."""
+    places, kind = f"<{width} x ptr>", f"<{width} x {lane}>"
+    lines, found = [], "poison"
+    for number in range(width):
+        lines += [
+            f"  %at.{number} = extractelement {places} %places, i32 {number}",
+            f"  %one.{number} = load {lane}, ptr %at.{number}, align {size}",
+            f"  %all.{number} = insertelement {kind} {found}, {lane} %one.{number}, i32 {number}",
+        ]
+        found = f"%all.{number}"
+    body = "\n".join(lines)
+    head = f"define internal {kind} {name}({places} %places) alwaysinline"
+    return f"{head} {{\n{body}\n  ret {kind} {found}\n}}"

@@ -1,0 +1,110 @@
+"""Machine code of a module's kernels for each of AMD's architectures, generated when asked for.
+
+The definitions that kernels need of AMD's device libraries are ours (`library`), as LLVM IR that
+clang has made of the sources beside it: who has bitcode needs no clang.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from kernelcast.errors import InputError, nearest
+from kernelcast.execution.code import NativeSource
+from kernelcast.inputs.amd.retarget import retargeted
+from kernelcast.inputs.compile_cache import CompileCache
+from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata, read_code_object
+from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
+from kernelcast.ptx_frontend.amdgcn.text import read_kernel
+from kernelcast.simcore.host.amd_code import (
+    AMD_ARCHITECTURES,
+    AmdCode,
+    generate_amd_code,
+    llvm_version,
+)
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
+
+__all__ = ["GeneratedCode", "library_modules"]
+
+_LIBRARY = Path(__file__).parent / "library"
+
+
+@cache
+def library_modules() -> tuple[str, ...]:
+    """The modules of the device library, text."""
+    return tuple(file.read_text() for file in sorted(_LIBRARY.glob("*.ll")))
+
+
+@dataclass(frozen=True)
+class GeneratedCode(NativeSource):
+    """The code of the kernels of `ir`, a module for AMD's target; `path` stands in messages.
+
+    `module`: what the same module is in the intermediate representation.
+    """
+
+    makes_amd_code = True
+    ir: str
+    path: str
+    module: Module
+    made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
+    """What was generated so far, by kernel and architecture."""
+    lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
+
+    def code(self, kernel: str, architecture: str) -> AmdCode:
+        """The machine code of a kernel, from the cache when nothing has changed.
+
+        InputError for an architecture that code is not generated for, CompilationError where LLVM
+        has no code for the kernel.
+        """
+        if architecture not in AMD_ARCHITECTURES:
+            close = nearest(architecture, AMD_ARCHITECTURES)
+            known = ", ".join(AMD_ARCHITECTURES)
+            raise InputError(f"no code is generated for {architecture!r}{close}; known: {known}")
+        known_code = self.made.get((kernel, architecture))
+        if known_code is None:
+            known_code = self.made[kernel, architecture] = self._kept(kernel, architecture)
+        return known_code
+
+    def kernel(self, name: str, _architecture: int) -> Kernel:
+        """Refuses NVIDIA's architectures: the code is for AMD's."""
+        raise InputError(f"{self.path}: {name} has no form that an assembler takes")
+
+    def amd_kernel(self, name: str, architecture: str) -> Kernel:
+        """The kernel as machine code of one of AMD's architectures.
+
+        UnsupportedInstruction where some of it is not executed.
+        """
+        known = self.lowered.get((name, architecture))
+        if known is None:
+            text = self.code(name, architecture).assembly
+            code = read_kernel(text, name, f"{self.path} [{architecture} code]")
+            resources = self.resources(name, architecture)
+            known = lowered_kernel(code, self.module.kernels[name], resources, architecture)
+            self.lowered[name, architecture] = known
+        return known
+
+    def registers(self, name: str, architecture: str) -> int | None:
+        """Vector registers of the code; None for architectures that none is generated for."""
+        if architecture not in AMD_ARCHITECTURES:
+            return None
+        return self.resources(name, architecture).vector_registers
+
+    def resources(self, kernel: str, architecture: str) -> KernelMetadata:
+        """Registers and memory of that code."""
+        return read_code_object(self.code(kernel, architecture).object).kernel(kernel)
+
+    def _kept(self, kernel: str, architecture: str) -> AmdCode:
+        ir, libraries = retargeted(self.ir), [retargeted(text) for text in library_modules()]
+        cache_entry = CompileCache(
+            ("amd code", 1, ir, libraries, kernel, architecture, llvm_version()), "amdgcn"
+        )
+        stored = cache_entry.read()
+        if stored is not None:
+            texts = json.loads(stored)
+            return AmdCode(bytes.fromhex(texts["object"]), texts["assembly"])
+        made = generate_amd_code(ir, libraries, architecture, kernel, self.path)
+        texts = {"object": made.object.hex(), "assembly": made.assembly}
+        cache_entry.write(json.dumps(texts).encode())
+        return made

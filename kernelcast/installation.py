@@ -1,0 +1,123 @@
+"""What is installed beside kernelcast, and what each part adds: compilers, tools, libraries."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+
+from kernelcast.errors import KernelcastError
+
+__all__ = ["Component", "components"]
+
+_C_COMPILERS = ("cc", "gcc", "clang")
+_PACKAGES = (
+    ("triton", "kernels of Triton, run, estimated and tuned", "pip install triton"),
+    ("torch", "tensors of PyTorch as arguments, and its operators", "pip install torch"),
+    ("numba-cuda", "kernels of Numba", "pip install 'numba-cuda[cu13]'"),
+    ("pystencils", "stencils of pystencils", "pip install 'kernelcast[pystencils]'"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part: what is there of it, empty where it is missing, what it adds, how to get it."""
+
+    name: str
+    found: str
+    adds: str
+    how: str = ""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the part is there."""
+        return bool(self.found)
+
+
+def components() -> Iterator[Component]:
+    """All parts in the order of how much they add; looking for them executes some programs."""
+    yield Component("Python", platform.python_version(), "all of kernelcast")
+    yield _simulators()
+    yield _checked("CUDA C++", "kernels in .cu files", "pip install 'kernelcast[cuda]'", _nvrtc)
+    yield from _assemblers()
+    for language, suffix in (("OpenCL C", ".cl"), ("HIP", ".hip")):
+        adds = f"kernels in {suffix} files"
+        yield _checked(language, adds, "apt install clang", partial(_clang, language))
+    yield _c_compiler()
+    for package, adds, how in _PACKAGES:
+        yield _checked(package, adds, how, partial(metadata.version, package))
+    yield _checked(
+        "OpenCL devices",
+        "`kernelcast bench` measures them",
+        "install the driver of a GPU, or pip install 'kernelcast[opencl-cpu]' for the CPU",
+        _opencl_devices,
+    )
+    yield _store()
+
+
+def _checked(name: str, adds: str, how: str, find: Callable[[], str]) -> Component:
+    try:
+        return Component(name, find(), adds, how)
+    except (KernelcastError, metadata.PackageNotFoundError, OSError):
+        return Component(name, "", adds, how)
+
+
+def _simulators() -> Component:
+    from kernelcast.simcore.host.ready_code import INSTALLED
+
+    found = "ready" if any(INSTALLED.glob("*")) else ""
+    adds = "the first estimate in seconds; without it the simulators are compiled when first used"
+    return Component("compiled simulators", found, adds, "python -m kernelcast.machine_code")
+
+
+def _nvrtc() -> str:
+    from kernelcast.inputs.nvrtc_library import cuda_header_folders, load_nvrtc
+
+    load_nvrtc()
+    folders = cuda_header_folders()
+    return f"NVRTC, headers in {folders[0]}" if folders else ""
+
+
+def _assemblers() -> Iterator[Component]:
+    from kernelcast.inputs.native.installed_tools import installed_tools
+
+    for tool in installed_tools():
+        adds = f"machine code of {tool.architectures}: truer times than source code has"
+        found = "" if tool.path is None else f"{tool.version} {tool.path}".strip()
+        yield Component(tool.name, found, adds, tool.how)
+
+
+def _clang(language: str) -> str:
+    from kernelcast.inputs.clang import find_clang, find_newest_clang
+
+    clang = find_newest_clang(language) if language == "HIP" else find_clang(language)
+    return f"clang {clang.version} {clang.program}"
+
+
+def _c_compiler() -> Component:
+    found = next((path for name in _C_COMPILERS if (path := shutil.which(name))), "")
+    adds = "`kernelcast capture` and `build`: whole programs"
+    return Component("C compiler", found, adds, "apt install gcc")
+
+
+def _opencl_devices() -> str:
+    from kernelcast.opencl_bench.drivers import opencl_devices
+
+    return ", ".join(item.name for item in opencl_devices())
+
+
+def _store() -> Component:
+    from kernelcast.store.results import folder_path, is_switched_on
+
+    folder = folder_path()
+    adds = "nothing is executed or simulated twice"
+    if not is_switched_on():
+        return Component("store", "", adds, "unset KERNELCAST_STORE")
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    is_writable = os.access(nearest, os.W_OK)
+    how = f"make {nearest} writable, or name a folder in KERNELCAST_CACHE"
+    return Component("store", str(folder) if is_writable else "", adds, how)

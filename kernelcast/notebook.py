@@ -1,0 +1,56 @@
+"""Objects as tables in notebooks, and in one line everywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TypeAlias
+
+__all__ = ["InNotebooks", "Table", "html_table"]
+
+Table: TypeAlias = tuple[Sequence[str], Iterable[Sequence[object]]]
+"""Headings, those of numbers begin with `>`, and rows."""
+
+_STYLE = "text-align: right; font-variant-numeric: tabular-nums"
+_MOST_ROWS = 60
+
+
+class InNotebooks:
+    """A class whose objects have a line, `label`, and a table, `table`."""
+
+    __slots__ = ()
+
+    @property
+    def label(self) -> str:
+        """What the object is, in a line."""
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """The object as a table."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.label}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_table(self.label, *self.table())
+
+
+def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as HTML below a line; everything in it is escaped, rows beyond sixty are counted."""
+    listed = list(rows)
+    styles = [f' style="{_STYLE}"' if name.startswith(">") else "" for name in columns]
+    head = _cells("th", styles, [name.removeprefix(">") for name in columns])
+    body = "".join(f"<tr>{_cells('td', styles, row)}</tr>" for row in listed[:_MOST_ROWS])
+    more = len(listed) - _MOST_ROWS
+    rest = f"<p>and {more} more rows</p>" if more > 0 else ""
+    return (
+        f"<div><b>{escape(title)}</b><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{rest}</div>"
+    )
+
+
+def _cells(tag: str, styles: Sequence[str], values: Sequence[object]) -> str:
+    pairs = zip(styles, values, strict=True)
+    return "".join(f"<{tag}{style}>{escape(str(value))}</{tag}>" for style, value in pairs)

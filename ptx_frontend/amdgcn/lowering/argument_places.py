@@ -1,0 +1,61 @@
+"""Which pairs of scalar registers point into the arguments of the launch, and where to."""
+
+from __future__ import annotations
+
+from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
+from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
+
+__all__ = ["ArgumentPlaces"]
+
+_WRITES_NOTHING = ("s_cmp", "s_bitcmp", "s_cbranch", "s_branch", "s_waitcnt", "s_nop", "s_barrier")
+
+
+class ArgumentPlaces:
+    """`known`: the distance from the first argument, bytes, by the names of a pair."""
+
+    def __init__(self, code: Writer) -> None:
+        self._code = code
+        self.known: dict[tuple[str, str], int] = {}
+        self._half_made: dict[str, tuple[str, int]] = {}
+        """Lower halves of sums: the upper register that goes with the source, and the distance."""
+
+    def distance(self, operand: str) -> int | None:
+        """Where an operand points to; None where that is elsewhere."""
+        names = self._code.names(operand)
+        return self.known.get((names[0], names[1])) if len(names) == 2 else None
+
+    def follow(self, instruction: AsmInstruction) -> None:
+        """Takes note of what an instruction writes."""
+        opcode, operands = instruction.opcode, instruction.operands
+        if not operands or not opcode.startswith("s_") or opcode.startswith(_WRITES_NOTHING):
+            return
+        moved = self.distance(operands[1]) if opcode == "s_mov_b64" else None
+        half = self._half(opcode, operands)
+        whole = self._whole(opcode, operands)
+        written = self._code.names(operands[0])
+        self.known = {p: d for p, d in self.known.items() if not set(p) & set(written)}
+        for name in written:
+            self._half_made.pop(name, None)
+        if moved is not None:
+            self.known[written[0], written[1]] = moved
+        if half is not None:
+            self._half_made[written[0]] = half
+        if whole is not None:
+            self.known[whole[0]] = whole[1]
+
+    def _half(self, opcode: str, operands: tuple[str, ...]) -> tuple[str, int] | None:
+        """The lower half of a sum of such a pair and a constant."""
+        if opcode != "s_add_u32" or not operands[2][:1].isdigit():
+            return None
+        for (low, high), distance in self.known.items():
+            if low == operands[1]:
+                return high, distance + int(operands[2], 0)
+        return None
+
+    def _whole(self, opcode: str, operands: tuple[str, ...]) -> tuple[tuple[str, str], int] | None:
+        """The pair that the upper half of such a sum completes."""
+        if opcode != "s_addc_u32" or operands[2] != "0" or not operands[0][1:].isdigit():
+            return None
+        low = f"s{int(operands[0][1:]) - 1}"
+        high, distance = self._half_made.get(low, ("", 0))
+        return ((low, operands[0]), distance) if high == operands[1] else None

@@ -1,0 +1,218 @@
+"""A kernel of AMD's machine code in the intermediate representation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kernelcast.errors import SourceSpan
+from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
+from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
+from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
+from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
+from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
+    MASK_OPCODES,
+    SCALAR,
+    SCC_READERS,
+    SCC_WRITERS,
+)
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Site
+from kernelcast.ptx_frontend.amdgcn.lowering.vector import MASK_OPERANDS, VECTOR
+from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
+from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction, AsmKernel
+from kernelcast.simcore.isa.ir.kernel import (
+    Guard,
+    Immediate,
+    Kernel,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+)
+from kernelcast.simcore.isa.ir.machine_code import MachineCode
+
+__all__ = ["lowered_kernel"]
+
+_USER_REGISTERS = (
+    ("private_segment_buffer", 4),
+    ("dispatch_ptr", 2),
+    ("queue_ptr", 2),
+    ("kernarg_segment_ptr", 2),
+    ("dispatch_id", 2),
+    ("flat_scratch_init", 2),
+    ("private_segment_size", 1),
+)
+"""Scalar registers that hold something at the start, in this order (LLVM's AMDGPU usage guide)."""
+_OF_OWN_MEMORY = ("private_segment_buffer", "flat_scratch_init")
+"""Where the memory of work-items lies: here each has its own, which begins at zero."""
+_THREADS = (Special.NTID_X, Special.NTID_Y, Special.NTID_Z)
+_GROUPS = (Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z)
+_THREAD = (Special.TID_X, Special.TID_Y, Special.TID_Z)
+_GROUP = (Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z)
+_ID_BITS = 10
+_VECTOR = ("v_", "ds_", "global_", "flat_", "buffer_", "scratch_")
+_IDS_APART = ("gfx803", "gfx908")
+"""Architectures that have the numbers of work-items in a register for each axis."""
+
+
+def lowered_kernel(
+    code: AsmKernel, source: Kernel, metadata: KernelMetadata, architecture: str
+) -> Kernel:
+    """The kernel as its machine code computes.
+
+    `source`: the same kernel as LLVM IR, for its parameters and variables. UnsupportedInstruction
+    for an instruction that is not executed.
+    """
+    found = _KernelLowering(code, source, metadata, architecture).kernel()
+    machine = MachineCode(
+        architecture=architecture, registers=metadata.vector_registers, instructions={}
+    )
+    return replace(found, machine=machine)
+
+
+class _KernelLowering:
+    def __init__(
+        self, code: AsmKernel, source: Kernel, metadata: KernelMetadata, architecture: str
+    ) -> None:
+        self._has_ids_apart = architecture in _IDS_APART
+        self._assembly, self._source, self._metadata = code, source, metadata
+        span = code.instructions[0].span if code.instructions else SourceSpan(source.name, 1, 1)
+        self._code = Writer(span)
+        self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
+        self._places = ArgumentPlaces(self._code)
+        end = max((p.offset + p.size for p in source.parameters), default=0)
+        self._arguments = Arguments(end, self._size_word)
+
+    def kernel(self) -> Kernel:
+        code = self._code
+        self._enter()
+        labels = [label for item in self._assembly.instructions for label in item.labels]
+        blocks = {label: code.builder.new(label) for label in labels}
+        for number, instruction in enumerate(self._assembly.instructions):
+            for label in instruction.labels:
+                code.builder.place(blocks[label])
+            self._lower(instruction, number, blocks)
+        shared = [s for s in self._source.symbols.values() if s.space.value == "shared"]
+        symbols = {s.name: s for s in self._source.symbols.values() if s not in shared}
+        return replace(
+            self._source,
+            blocks=code.builder.finish(),
+            registers=tuple(code.file.registers),
+            symbols=symbols,
+            shared_bytes=self._metadata.shared_bytes,
+            local_bytes=self._metadata.scratch_bytes,
+            compiled_registers=(),
+        )
+
+    def _lower(self, instruction: AsmInstruction, number: int, blocks: dict[str, int]) -> None:
+        code, opcode = self._code, instruction.opcode
+        code.begin(instruction)
+        site = Site(code, instruction, self._is_scc_read(number))
+        is_vector = opcode.startswith(_VECTOR)
+        code.guard = Guard(code.exec, negated=False) if is_vector else None
+        if lower_control(site, blocks) or lower_scalar_load(site, self._arguments_of(instruction)):
+            pass
+        elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
+            site.check_modifiers()
+            lower(site)
+        else:
+            raise code.refused("it is not executed")
+        code.guard = None
+        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier")):
+            code.finish()
+        self._places.follow(instruction)
+
+    def _arguments_of(self, instruction: AsmInstruction) -> Arguments | None:
+        """The arguments of the launch where a scalar load reads from them."""
+        first = self._places.distance(instruction.operands[1]) if instruction.operands[1:] else None
+        return None if first is None else replace(self._arguments, first=first)
+
+    def _is_scc_read(self, number: int) -> bool:
+        """Whether an instruction reads the condition before another one sets it."""
+        for instruction in self._assembly.instructions[number + 1 :]:
+            if instruction.opcode in SCC_READERS:
+                return True
+            if instruction.labels or instruction.opcode in SCC_WRITERS:
+                return False
+        return False
+
+    # ---- what registers hold at first ----
+
+    def _enter(self) -> None:
+        code, settings = self._code, self._assembly.settings
+        everyone = Immediate(1)
+        code.unguarded("mov.pred", code.exec, everyone)
+        code.set_mask("exec", everyone)
+        code.unguarded("mov.u32", code.lane(), SpecialRegister(Special.LANEID))
+        number = 0
+        for name, count in _USER_REGISTERS:
+            if not settings.get(f"user_sgpr_{name}", 0):
+                continue
+            if name in _OF_OWN_MEMORY:
+                for register in range(number, number + count):
+                    code.set_scalar(f"s{register}", [Immediate(0)])
+            if name == "kernarg_segment_ptr":
+                self._places.known[f"s{number}", f"s{number + 1}"] = 0
+            number += count
+        number += settings.get("user_sgpr_kernarg_preload_length", 0)
+        for axis, special in zip("xyz", _GROUP, strict=True):
+            if settings.get(f"system_sgpr_workgroup_id_{axis}", 0):
+                code.set_scalar(f"s{number}", [self._special(special)])
+                number += 1
+        if settings.get("system_sgpr_private_segment_wavefront_offset", 0):
+            code.set_scalar(f"s{number}", [Immediate(0)])
+        self._enter_threads(settings.get("system_vgpr_workitem_id", 0))
+
+    def _enter_threads(self, last_axis: int) -> None:
+        """The numbers of the work-item: ten bits each of one register, or a register each."""
+        code = self._code
+        if self._has_ids_apart:
+            for axis in range(last_axis + 1):
+                code.unguarded("mov.b32", code.word(f"v{axis}"), self._special(_THREAD[axis]))
+            return
+        packed: Operand = self._special(_THREAD[0])
+        for axis in range(1, last_axis + 1):
+            moved = code.compute(
+                "shl.b32", 32, self._special(_THREAD[axis]), Immediate(_ID_BITS * axis)
+            )
+            packed = code.compute("or.b32", 32, packed, moved)
+        code.unguarded("mov.b32", code.word("v0"), packed)
+
+    def _special(self, which: Special) -> Register:
+        register = self._code.register(32)
+        self._code.unguarded("mov.u32", register, SpecialRegister(which))
+        return register
+
+    def _size_word(self, distance: int) -> Operand:
+        """A word of what lies behind the arguments: work-groups, then sizes of one, in halves."""
+        code = self._code
+        if distance in (0, 4, 8):
+            return self._special(_GROUPS[distance // 4])
+        if distance == 12:
+            high = code.compute("shl.b32", 32, self._special(_THREADS[1]), Immediate(16))
+            return code.compute("or.b32", 32, self._special(_THREADS[0]), high)
+        if distance == 16:
+            return self._special(_THREADS[2])
+        if distance == 20:
+            return Immediate(0)  # no work-group is smaller than the others
+        raise code.refused(f"what lies {distance} bytes behind the arguments")
+
+
+def _mask_names(code: Writer, instructions: Sequence[AsmInstruction]) -> Iterator[str]:
+    """The lower registers of pairs that are masks of lanes for some instruction."""
+    yield "exec_lo"
+    yield "vcc_lo"
+    for instruction in instructions:
+        if instruction.opcode in MASK_OPCODES:
+            yield from _lower_names(code, instruction.operands)
+        elif instruction.opcode in MASK_OPERANDS or "_co_" in instruction.opcode:
+            yield from _lower_names(code, [text for text in instruction.operands if "s[" in text])
+        elif instruction.opcode.startswith("v_cmp"):
+            yield from _lower_names(code, instruction.operands[:1])
+
+
+def _lower_names(code: Writer, operands: Sequence[str]) -> Iterator[str]:
+    for text in operands:
+        names = code.names(text)
+        if len(names) == 2:
+            yield names[0]

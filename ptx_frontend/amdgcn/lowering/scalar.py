@@ -1,0 +1,335 @@
+"""Scalar instructions: one value for the wavefront, and masks of its lanes.
+
+Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 5 and 12.1 to 12.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
+
+__all__ = ["MASK_OPCODES", "SCALAR", "SCC_READERS", "SCC_WRITERS"]
+
+_ZERO = Immediate(0)
+_SUMS = {"s_add_u32": "add.u32", "s_sub_u32": "sub.u32"}
+_SIGNED_SUMS = {"s_add_i32": "add.s32", "s_sub_i32": "sub.s32"}
+_LOGIC = {"and": ("and", False), "or": ("or", False), "xor": ("xor", False)}
+_NEGATED = {"andn2": ("and", True), "orn2": ("or", True)}
+_BITWISE = {**_LOGIC, **_NEGATED}
+_SHIFTS = {"s_lshl_b32": "shl.b32", "s_lshr_b32": "shr.u32", "s_ashr_i32": "shr.s32"}
+_WIDE_SHIFTS = {"s_lshl_b64": "shl.b64", "s_lshr_b64": "shr.u64", "s_ashr_i64": "shr.s64"}
+_PLAIN = {"s_mul_i32": "mul.lo.s32", "s_mul_hi_u32": "mul.hi.u32", "s_mul_hi_i32": "mul.hi.s32"}
+_EXTREMA = {
+    f"s_{name}_{kind}32": f"{name}.{'s' if kind == 'i' else 'u'}32"
+    for name in ("min", "max")
+    for kind in ("i", "u")
+}
+_RELATIONS = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
+_SYMBOL_LOW, _SYMBOL_HIGH = "@rel32@lo", "@rel32@hi"
+
+
+def _value(site: Site, index: int) -> Operand:
+    """An operand of 32 bits; half of the address of a variable, where it names one."""
+    text = site.operands[index]
+    for mark, low in ((_SYMBOL_LOW, True), (_SYMBOL_HIGH, False)):
+        if mark in text:
+            address = site.code.register(64)
+            site.code.unguarded("mov.b64", address, SymbolAddress(text.partition("@")[0]))
+            return site.code.halves(address)[0 if low else 1]
+    return site.code.single(text)
+
+
+def _is_set(site: Site, value: Operand, bits: int = 32) -> Operand:
+    return site.code.compute(f"setp.ne.u{bits}", 1, value, _ZERO)
+
+
+def _move(site: Site) -> None:
+    site.code.set_scalar(site.operands[0], [site.main("mov.b32", 32, site.integer(1))])
+
+
+def _sum(mnemonic: str, site: Site) -> None:
+    """The condition is the carry, or the borrow."""
+    first, second = _value(site, 1), _value(site, 2)
+    found = site.main(mnemonic, 32, first, second)
+    if mnemonic.startswith("add"):
+        site.scc(lambda: site.code.compute("setp.lt.u32", 1, found, first))
+    else:
+        site.scc(lambda: site.code.compute("setp.lt.u32", 1, first, second))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _signed_sum(mnemonic: str, site: Site) -> None:
+    """The condition is the overflow."""
+    first, second = _value(site, 1), _value(site, 2)
+    if site.is_scc_read:
+        raise site.code.refused("its overflow is read")
+    site.code.set_scalar(site.operands[0], [site.main(mnemonic, 32, first, second)])
+
+
+def _sum_with_carry(site: Site) -> None:
+    code = site.code
+    first, second = _value(site, 1), _value(site, 2)
+    carry = code.compute("selp.b32", 32, Immediate(1), _ZERO, code.scc)
+    half = code.compute("add.u32", 32, first, second)
+    found = site.main("add.u32", 32, half, carry)
+    overflows = code.compute("setp.lt.u32", 1, half, first)
+    again = code.compute("setp.lt.u32", 1, found, half)
+    site.scc(lambda: code.compute("or.pred", 1, overflows, again))
+    code.set_scalar(site.operands[0], [found])
+
+
+def _difference_with_borrow(site: Site) -> None:
+    code = site.code
+    first, second = site.integer(1), site.integer(2)
+    borrow = code.compute("selp.b32", 32, Immediate(1), _ZERO, code.scc)
+    half = code.compute("sub.u32", 32, first, second)
+    found = site.main("sub.u32", 32, half, borrow)
+    less = code.compute("setp.lt.u32", 1, first, second)
+    again = code.compute("setp.lt.u32", 1, half, borrow)
+    site.scc(lambda: code.compute("or.pred", 1, less, again))
+    code.set_scalar(site.operands[0], [found])
+
+
+def _add_constant(site: Site) -> None:
+    if site.is_scc_read:
+        raise site.code.refused("its overflow is read")
+    own = site.integer(0)
+    site.code.set_scalar(site.operands[0], [site.main("add.s32", 32, own, site.integer(1))])
+
+
+def _plain(mnemonic: str, site: Site) -> None:
+    site.code.set_scalar(
+        site.operands[0], [site.main(mnemonic, 32, site.integer(1), site.integer(2))]
+    )
+
+
+def _extremum(mnemonic: str, site: Site) -> None:
+    """The condition is whether the first operand is the result."""
+    first, second = site.integer(1), site.integer(2)
+    found = site.main(mnemonic, 32, first, second)
+    site.scc(lambda: site.code.compute("setp.eq.u32", 1, found, first))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _bits(name: str, site: Site) -> None:
+    mnemonic, is_negated = _BITWISE[name]
+    first, second = site.integer(1), site.integer(2)
+    if is_negated:
+        second = site.code.compute("not.b32", 32, second)
+    found = site.main(f"{mnemonic}.b32", 32, first, second)
+    site.scc(lambda: _is_set(site, found))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _shift(mnemonic: str, site: Site) -> None:
+    found = site.main(mnemonic, 32, site.integer(1), site.amount(2))
+    site.scc(lambda: _is_set(site, found))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _wide_shift(mnemonic: str, site: Site) -> None:
+    found = site.main(mnemonic, 64, site.code.wide(site.operands[1]), site.amount(2, 64))
+    site.scc(lambda: _is_set(site, found, 64))
+    site.code.set_scalar(site.operands[0], site.code.halves(found))
+
+
+def _one(mnemonic: str, site: Site) -> None:
+    found = site.main(mnemonic, 32, site.integer(1))
+    site.scc(lambda: _is_set(site, found))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _population(bits: int, site: Site) -> None:
+    value = site.code.wide(site.operands[1]) if bits == 64 else site.integer(1)
+    found = site.main(f"popc.b{bits}", 32, value)
+    site.scc(lambda: _is_set(site, found))
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _field(kind: str, site: Site) -> None:
+    """Offset in bits 4 to 0, width in bits 22 to 16 of the second operand."""
+    code, how = site.code, site.integer(2)
+    offset = code.compute("and.b32", 32, how, Immediate(31))
+    width = code.compute(
+        "and.b32", 32, code.compute("shr.u32", 32, how, Immediate(16)), Immediate(127)
+    )
+    found = site.main(f"bfe.{kind}32", 32, site.integer(1), offset, width)
+    site.scc(lambda: _is_set(site, found))
+    code.set_scalar(site.operands[0], [found])
+
+
+def _choice(site: Site) -> None:
+    found = site.main("selp.b32", 32, site.integer(1), site.integer(2), site.code.scc)
+    site.code.set_scalar(site.operands[0], [found])
+
+
+def _compare(relation: str, kind: str, site: Site) -> None:
+    found = site.main(f"setp.{relation}.{kind}32", 1, site.integer(0), site.integer(1))
+    site.code.unguarded("mov.pred", site.code.scc, found)
+
+
+def _compare_wide(relation: str, site: Site) -> None:
+    first, second = (site.code.wide(text) for text in site.operands)
+    found = site.main(f"setp.{relation}.u64", 1, first, second)
+    site.code.unguarded("mov.pred", site.code.scc, found)
+
+
+def _test_bit(wanted: int, site: Site) -> None:
+    moved = site.code.compute("shr.u32", 32, site.integer(0), site.amount(1))
+    bit = site.code.compute("and.b32", 32, moved, Immediate(1))
+    found = site.main("setp.eq.u32", 1, bit, Immediate(wanted))
+    site.code.unguarded("mov.pred", site.code.scc, found)
+
+
+# ---- masks of lanes ----
+
+
+def _words(site: Site, text: str) -> tuple[Operand, Operand]:
+    parts = site.code.source(text)
+    if len(parts) == 2:
+        return parts[0], parts[1]
+    (part,) = parts
+    assert isinstance(part, Immediate)
+    return part, Immediate((1 << 32) - 1 if part.bits >> 31 else 0)
+
+
+def _combined(
+    site: Site, name: str, first: tuple[Operand, ...], second: tuple[Operand, ...]
+) -> tuple[Operand, ...]:
+    """The words and the bit of the own lane: (low, high, bit)."""
+    mnemonic, is_negated = _BITWISE[name]
+    found: list[Operand] = []
+    for a, b, kind, bits in zip(first, second, ("b32", "b32", "pred"), (32, 32, 1), strict=True):
+        other = site.code.compute(f"not.{kind}", bits, b) if is_negated else b
+        found.append(site.code.compute(f"{mnemonic}.{kind}", bits, a, other))
+    return tuple(found)
+
+
+def _mask(site: Site, text: str) -> tuple[Operand, ...]:
+    """The words and the bit of the own lane of a mask, copied."""
+    low, high = _words(site, text)
+    code = site.code
+    kept = (code.compute("mov.b32", 32, low), code.compute("mov.b32", 32, high))
+    bit = code.mask(text) if _is_mask(site, text) else Immediate(0)
+    return (*kept, code.compute("mov.pred", 1, bit))
+
+
+def _is_mask(site: Site, text: str) -> bool:
+    names = site.code.names(text)
+    return not names or names[0] in site.code.mask_names
+
+
+def _set_mask(site: Site, text: str, mask: tuple[Operand, ...]) -> None:
+    """Writes both forms of a mask, which agree."""
+    names = site.code.names(text)
+    for name, value in zip(names, mask, strict=False):
+        site.code.unguarded("mov.b32", site.code.word(name), value)
+    site.code.unguarded("mov.pred", site.code.mask_register(names[0]), mask[2])
+
+
+def _any(site: Site, mask: tuple[Operand, ...]) -> Operand:
+    return _is_set(site, site.code.compute("or.b32", 32, mask[0], mask[1]))
+
+
+def _mask_logic(name: str, site: Site) -> None:
+    found = _combined(site, name, _mask(site, site.operands[1]), _mask(site, site.operands[2]))
+    site.scc(lambda: _any(site, found))
+    _set_mask(site, site.operands[0], found)
+
+
+def _save_exec(name: str, site: Site) -> None:
+    """The old EXEC, and a new one that combines the operand with it."""
+    old, other = _mask(site, "exec"), _mask(site, site.operands[1])
+    new = _combined(site, name, other, old)
+    _set_mask(site, site.operands[0], old)
+    _set_mask(site, "exec", new)
+    site.scc(lambda: _any(site, new))
+
+
+def _move_mask(site: Site) -> None:
+    _set_mask(site, site.operands[0], _mask(site, site.operands[1]))
+
+
+def _not_mask(site: Site) -> None:
+    low, high, bit = _mask(site, site.operands[1])
+    code = site.code
+    words = code.compute("not.b32", 32, low), code.compute("not.b32", 32, high)
+    found = (*words, code.compute("not.pred", 1, bit))
+    site.scc(lambda: _any(site, found))
+    _set_mask(site, site.operands[0], found)
+
+
+def _choose_mask(site: Site) -> None:
+    first, second = _mask(site, site.operands[1]), _mask(site, site.operands[2])
+    code = site.code
+    words = [
+        code.compute("selp.b32", 32, a, b, code.scc)
+        for a, b in zip(first[:2], second[:2], strict=True)
+    ]
+    yes = code.compute("and.pred", 1, first[2], code.scc)
+    no = code.compute("and.pred", 1, second[2], code.compute("not.pred", 1, code.scc))
+    _set_mask(site, site.operands[0], (*words, code.compute("or.pred", 1, yes, no)))
+
+
+def _program_counter(site: Site) -> None:
+    """The distance of variables from it is their address: it counts as zero."""
+    site.code.set_scalar(site.operands[0], [_ZERO, _ZERO])
+
+
+SCALAR: Mapping[str, Lowering] = {
+    "s_mov_b32": _move,
+    "s_movk_i32": _move,
+    **{name: partial(_sum, mnemonic) for name, mnemonic in _SUMS.items()},
+    **{name: partial(_signed_sum, mnemonic) for name, mnemonic in _SIGNED_SUMS.items()},
+    "s_addc_u32": _sum_with_carry,
+    "s_subb_u32": _difference_with_borrow,
+    "s_addk_i32": _add_constant,
+    **{name: partial(_plain, mnemonic) for name, mnemonic in _PLAIN.items()},
+    **{name: partial(_extremum, mnemonic) for name, mnemonic in _EXTREMA.items()},
+    **{f"s_{name}_b32": partial(_bits, name) for name in _BITWISE},
+    **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
+    **{name: partial(_wide_shift, mnemonic) for name, mnemonic in _WIDE_SHIFTS.items()},
+    "s_abs_i32": partial(_one, "abs.s32"),
+    "s_not_b32": partial(_one, "not.b32"),
+    "s_bcnt1_i32_b32": partial(_population, 32),
+    "s_bcnt1_i32_b64": partial(_population, 64),
+    "s_bfe_u32": partial(_field, "u"),
+    "s_bfe_i32": partial(_field, "s"),
+    "s_cselect_b32": _choice,
+    **{
+        f"s_cmp{form}_{name}_{kind}32": partial(_compare, relation, "s" if kind == "i" else "u")
+        for form in ("", "k")
+        for name, relation in _RELATIONS.items()
+        for kind in ("i", "u")
+    },
+    "s_cmp_eq_u64": partial(_compare_wide, "eq"),
+    "s_cmp_lg_u64": partial(_compare_wide, "ne"),
+    "s_bitcmp0_b32": partial(_test_bit, 0),
+    "s_bitcmp1_b32": partial(_test_bit, 1),
+    **{f"s_{name}_b64": partial(_mask_logic, name) for name in _BITWISE},
+    **{f"s_{name}_saveexec_b64": partial(_save_exec, name) for name in _BITWISE},
+    "s_mov_b64": _move_mask,
+    "s_not_b64": _not_mask,
+    "s_cselect_b64": _choose_mask,
+    "s_getpc_b64": _program_counter,
+}
+MASK_OPCODES = frozenset(
+    name
+    for name in SCALAR
+    if name.endswith("_b64") and not name.startswith(("s_lsh", "s_getpc", "s_bcnt"))
+)
+"""Instructions whose pairs of registers are masks of lanes, as far as any are."""
+SCC_READERS = (
+    "s_cselect_b32",
+    "s_cselect_b64",
+    "s_addc_u32",
+    "s_subb_u32",
+    "s_cbranch_scc0",
+    "s_cbranch_scc1",
+)
+_KEEP_SCC = ("s_mov", "s_cselect", "s_mul", "s_getpc", "s_load", "s_waitcnt", "s_nop", "s_barrier")
+SCC_WRITERS = frozenset(name for name in SCALAR if not name.startswith(_KEEP_SCC))
+"""Instructions that set the condition code."""

@@ -1,0 +1,353 @@
+"""Vector instructions: integers, floating-point numbers, comparisons.
+
+Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 6, 12.7 to 12.11. The quotient
+of `v_div_fixup_f32` is rounded correctly, which is what its sequence computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
+from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+
+__all__ = ["MASK_OPERANDS", "VECTOR"]
+
+_ZERO, _ONE = Immediate(0), Immediate(1)
+_PLAIN = {
+    "v_add_u32": "add.u32",
+    "v_sub_u32": "sub.u32",
+    "v_and_b32": "and.b32",
+    "v_or_b32": "or.b32",
+    "v_xor_b32": "xor.b32",
+    "v_mul_lo_u32": "mul.lo.u32",
+    "v_mul_hi_u32": "mul.hi.u32",
+    "v_mul_hi_i32": "mul.hi.s32",
+    "v_min_u32": "min.u32",
+    "v_max_u32": "max.u32",
+    "v_min_i32": "min.s32",
+    "v_max_i32": "max.s32",
+}
+_SHIFTS = {"v_lshlrev_b32": "shl.b32", "v_lshrrev_b32": "shr.u32", "v_ashrrev_i32": "shr.s32"}
+_WIDE_SHIFTS = {"v_lshlrev_b64": "shl.b64", "v_lshrrev_b64": "shr.u64", "v_ashrrev_i64": "shr.s64"}
+_FLOATS = {
+    "v_add_f32": "add.f32",
+    "v_sub_f32": "sub.f32",
+    "v_mul_f32": "mul.f32",
+    "v_max_f32": "max.f32",
+    "v_min_f32": "min.f32",
+}
+_OF_ONE = {
+    "v_rcp_f32": "rcp.approx.f32",
+    "v_rcp_iflag_f32": "rcp.approx.f32",
+    "v_rsq_f32": "rsqrt.approx.f32",
+    "v_sqrt_f32": "sqrt.approx.f32",
+    "v_exp_f32": "ex2.approx.f32",
+    "v_log_f32": "lg2.approx.f32",
+    "v_rndne_f32": "cvt.rni.f32.f32",
+    "v_floor_f32": "cvt.rmi.f32.f32",
+    "v_ceil_f32": "cvt.rpi.f32.f32",
+    "v_trunc_f32": "cvt.rzi.f32.f32",
+    "v_cvt_i32_f32": "cvt.rzi.s32.f32",
+    "v_cvt_u32_f32": "cvt.rzi.u32.f32",
+}
+"""What the hardware approximates within 1 ulp: here it is rounded correctly."""
+_OF_INTEGER = {"v_cvt_f32_i32": "cvt.rn.f32.s32", "v_cvt_f32_u32": "cvt.rn.f32.u32"}
+_FLOAT_RELATIONS = {
+    **{name: name for name in ("lt", "eq", "le", "gt", "ge")},
+    "lg": "ne",
+    "o": "num",
+    "u": "nan",
+    "nge": "ltu",
+    "nlg": "equ",
+    "ngt": "leu",
+    "nle": "gtu",
+    "neq": "neu",
+    "nlt": "geu",
+}
+_RELATIONS = {"lt": "lt", "eq": "eq", "le": "le", "gt": "gt", "ne": "ne", "ge": "ge"}
+MASK_OPERANDS = (
+    "v_cndmask_b32",
+    "v_addc_co_u32",
+    "v_subb_co_u32",
+    "v_subbrev_co_u32",
+    "v_div_fmas_f32",
+)
+"""Instructions that read a mask of lanes."""
+
+
+def _write(site: Site, *values: Operand) -> None:
+    site.code.set_vector(site.operands[0], *values)
+
+
+def _move(site: Site) -> None:
+    _write(site, site.main("mov.b32", 32, site.number(1)))
+
+
+def _plain(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 32, site.integer(1), site.integer(2)))
+
+
+def _reversed_difference(site: Site) -> None:
+    _write(site, site.main("sub.u32", 32, site.integer(2), site.integer(1)))
+
+
+def _shift(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 32, site.integer(2), site.amount(1)))
+
+
+def _wide_shift(mnemonic: str, site: Site) -> None:
+    found = site.main(mnemonic, 64, site.code.wide(site.operands[2]), site.amount(1, 64))
+    _write(site, *site.code.halves(found))
+
+
+def _of_three(first: str, second: str, site: Site) -> None:
+    """`(a first b) second c`, with the operands in that order."""
+    half = site.code.compute(first, 32, site.integer(1), _second(site, first))
+    _write(site, site.main(second, 32, half, _third(site, second)))
+
+
+def _second(site: Site, mnemonic: str) -> Operand:
+    return site.amount(2) if mnemonic.startswith("shl") else site.integer(2)
+
+
+def _third(site: Site, mnemonic: str) -> Operand:
+    return site.amount(3) if mnemonic.startswith("shl") else site.integer(3)
+
+
+def _field(kind: str, site: Site) -> None:
+    found = site.main(f"bfe.{kind}32", 32, site.integer(1), site.amount(2), site.amount(3))
+    _write(site, found)
+
+
+def _inserted(site: Site) -> None:
+    """`v_bfi_b32`: bits of the second operand where the first has ones, else of the third."""
+    code, mask = site.code, site.integer(1)
+    taken = code.compute("and.b32", 32, mask, site.integer(2))
+    rest = code.compute("and.b32", 32, code.compute("not.b32", 32, mask), site.integer(3))
+    _write(site, site.main("or.b32", 32, taken, rest))
+
+
+def _of_24_bits(site: Site, index: int) -> Operand:
+    return site.code.compute("and.b32", 32, site.integer(index), Immediate(0xFFFFFF))
+
+
+def _product_of_24_bits(site: Site) -> None:
+    _write(site, site.main("mul.lo.u32", 32, _of_24_bits(site, 1), _of_24_bits(site, 2)))
+
+
+def _sum_of_24_bits(site: Site) -> None:
+    operands = _of_24_bits(site, 1), _of_24_bits(site, 2), site.integer(3)
+    _write(site, site.main("mad.lo.u32", 32, *operands))
+
+
+def _compared(mnemonic: str, is_number: bool, site: Site) -> None:
+    """The mask has zeros for lanes that do not take part."""
+    operands = [site.number(n) if is_number else site.integer(n) for n in (1, 2)]
+    if mnemonic.endswith("16"):
+        operands = [site.code.compute("cvt.u16.u32", 16, operand) for operand in operands]
+    found = site.main(mnemonic, 1, *operands)
+    site.code.set_mask(site.operands[0], site.code.compute("and.pred", 1, found, site.code.exec))
+
+
+def _chosen(site: Site) -> None:
+    mask = site.code.compute("mov.pred", 1, site.code.mask(site.operands[3]))
+    _write(site, site.main("selp.b32", 32, site.number(2), site.number(1), mask))
+
+
+def _float(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 32, site.number(1), site.number(2)))
+
+
+def _reversed_float(site: Site) -> None:
+    _write(site, site.main("sub.f32", 32, site.number(2), site.number(1)))
+
+
+def _fused(site: Site) -> None:
+    _write(site, site.main("fma.rn.f32", 32, site.number(1), site.number(2), site.number(3)))
+
+
+def _added_up(site: Site) -> None:
+    """`v_fmac_f32`: the result is the addend, too."""
+    own = site.code.single(site.operands[0])
+    _write(site, site.main("fma.rn.f32", 32, site.number(1), site.number(2), own))
+
+
+def _extremum_of_three(name: str, site: Site) -> None:
+    half = site.code.compute(f"{name}.f32", 32, site.number(1), site.number(2))
+    _write(site, site.main(f"{name}.f32", 32, half, site.number(3)))
+
+
+def _of_one(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 32, site.number(1)))
+
+
+def _of_integer(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 32, site.integer(1)))
+
+
+def _scaled(site: Site) -> None:
+    _write(site, site.main("opencl.ldexp.f32", 32, site.number(1), site.integer(2)))
+
+
+def _division_scale(site: Site) -> None:
+    """Nothing is scaled: `v_div_fixup_f32` gives the quotient."""
+    _write(site, site.main("mov.b32", 32, site.number(2)))
+    site.code.set_mask(site.operands[1], _ZERO)
+
+
+def _quotient(site: Site) -> None:
+    _write(site, site.main("div.rn.f32", 32, site.number(3), site.number(2)))
+
+
+def _double_fused(is_added_up: bool, site: Site) -> None:
+    code = site.code
+    factors = [code.wide(site.operands[n]) for n in (1, 2)]
+    addend = code.wide(site.operands[0 if is_added_up else 3])
+    _write(site, *code.halves(site.main("fma.rn.f64", 64, *factors, addend)))
+
+
+def _double(mnemonic: str, site: Site) -> None:
+    operands = [site.code.wide(site.operands[n]) for n in (1, 2)]
+    _write(site, *site.code.halves(site.main(mnemonic, 64, *operands)))
+
+
+def _short(mnemonic: str, site: Site) -> None:
+    """A result of 16 bits, above which there are zeros."""
+    found = site.main(mnemonic, 32, site.integer(1), site.integer(2))
+    _write(site, site.code.compute("and.b32", 32, found, Immediate(0xFFFF)))
+
+
+def _short_shift(site: Site) -> None:
+    found = site.main("shl.b32", 32, site.integer(2), site.amount(1, 16))
+    _write(site, site.code.compute("and.b32", 32, found, Immediate(0xFFFF)))
+
+
+def _permuted_bytes(site: Site) -> None:
+    """`v_perm_b32`: bytes 0 to 3 are those of the second operand, 4 to 7 of the first."""
+    code, how = site.code, site.integer(3)
+    nibbles: Operand = _ZERO
+    for byte in range(4):
+        moved = code.compute("shr.u32", 32, how, Immediate(4 * byte))
+        kept = code.compute("and.b32", 32, moved, Immediate(7 << 4 * byte))
+        nibbles = code.compute("or.b32", 32, nibbles, kept)
+    found = site.main("prmt.b32", 32, site.integer(2), site.integer(1), nibbles)
+    # selectors from 8 on are constants: 12 is zero, which is all that compilers ask for
+    other = code.compute("shr.u32", 32, how, Immediate(3))
+    other = code.compute("and.b32", 32, other, Immediate(0x01010101))
+    zeros = code.compute("mul.lo.u32", 32, other, Immediate(0xFF))
+    _write(site, code.compute("and.b32", 32, found, code.compute("not.b32", 32, zeros)))
+
+
+def _wide_sum(site: Site) -> None:
+    """`v_lshl_add_u64`: a number of 64 bits, shifted, and another one."""
+    code = site.code
+    moved = code.compute("shl.b64", 64, code.wide(site.operands[1]), site.amount(2, 64))
+    found = site.main("add.u64", 64, moved, code.wide(site.operands[3]))
+    _write(site, *code.halves(found))
+
+
+def _wide_move(site: Site) -> None:
+    _write(site, *site.code.halves(site.main("mov.b64", 64, site.code.wide(site.operands[1]))))
+
+
+def _flags(site: Site, name: str, default: str) -> list[bool]:
+    """One flag for each source: `op_sel:[0,1]`."""
+    text = site.instruction.modifiers.get(name, "").strip("[]")
+    return [part == "1" for part in (text.split(",") if text else default * 3)]
+
+
+def _pair_of_floats(mnemonic: str, site: Site) -> None:
+    """`v_pk_fma_f32` and its kin: two operations, whose words modifiers choose."""
+    results: list[Operand] = []
+    for half, (chosen, negated) in enumerate((("op_sel", "neg_lo"), ("op_sel_hi", "neg_hi"))):
+        words = _flags(site, chosen, str(half))
+        signs = _flags(site, negated, "0")
+        sources: list[Operand] = []
+        for index, text in enumerate(site.operands[1:]):
+            parts = site.code.source(text)
+            word: Operand = parts[words[index]] if len(parts) > 1 else parts[0]
+            if signs[index]:
+                word = site.code.compute("xor.b32", 32, word, Immediate(0x80000000))
+            sources.append(word)
+        results.append(site.main(mnemonic, 32, *sources))
+    _write(site, *results)
+
+
+def _moved_pair(site: Site) -> None:
+    """`v_pk_mov_b32`: a word of the first pair and a word of the second one."""
+    chosen = site.instruction.modifiers.get("op_sel", "[0,0]").strip("[]").split(",")
+    words = []
+    for index, number in enumerate(chosen, 1):
+        parts = site.code.source(site.operands[index])
+        words.append(parts[int(number)] if len(parts) > 1 else parts[0])
+    copies = [site.code.compute("mov.b32", 32, word) for word in words]
+    _write(site, *copies)
+
+
+_COMPARISONS: dict[str, Lowering] = {
+    f"v_cmp_{name}_f32": partial(_compared, f"setp.{relation}.f32", True)
+    for name, relation in _FLOAT_RELATIONS.items()
+}
+for _name, _relation in _RELATIONS.items():
+    for _kind in ("i", "u"):
+        _type = "s" if _kind == "i" else "u"
+        for _bits in (16, 32):
+            _COMPARISONS[f"v_cmp_{_name}_{_kind}{_bits}"] = partial(
+                _compared, f"setp.{_relation}.{_type}{_bits}", False
+            )
+
+VECTOR: Mapping[str, Lowering] = {
+    "v_mov_b32": _move,
+    **{name: partial(_plain, mnemonic) for name, mnemonic in _PLAIN.items()},
+    "v_subrev_u32": _reversed_difference,
+    **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
+    **{name: partial(_wide_shift, mnemonic) for name, mnemonic in _WIDE_SHIFTS.items()},
+    "v_add3_u32": partial(_of_three, "add.u32", "add.u32"),
+    "v_lshl_add_u32": partial(_of_three, "shl.b32", "add.u32"),
+    "v_add_lshl_u32": partial(_of_three, "add.u32", "shl.b32"),
+    "v_lshl_or_b32": partial(_of_three, "shl.b32", "or.b32"),
+    "v_and_or_b32": partial(_of_three, "and.b32", "or.b32"),
+    "v_or3_b32": partial(_of_three, "or.b32", "or.b32"),
+    "v_xad_u32": partial(_of_three, "xor.b32", "add.u32"),
+    "v_bfe_u32": partial(_field, "u"),
+    "v_bfe_i32": partial(_field, "s"),
+    "v_bfi_b32": _inserted,
+    "v_mul_u32_u24": _product_of_24_bits,
+    "v_mad_u32_u24": _sum_of_24_bits,
+    **_COMPARISONS,
+    **CARRIES,
+    **LANES,
+    "v_cndmask_b32": _chosen,
+    **{name: partial(_float, mnemonic) for name, mnemonic in _FLOATS.items()},
+    "v_subrev_f32": _reversed_float,
+    "v_fma_f32": _fused,
+    "v_fmac_f32": _added_up,
+    "v_div_fmas_f32": _fused,
+    "v_max3_f32": partial(_extremum_of_three, "max"),
+    "v_min3_f32": partial(_extremum_of_three, "min"),
+    **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
+    **{name: partial(_of_integer, mnemonic) for name, mnemonic in _OF_INTEGER.items()},
+    "v_ldexp_f32": _scaled,
+    "v_div_scale_f32": _division_scale,
+    "v_div_fixup_f32": _quotient,
+    "v_fma_f64": partial(_double_fused, False),
+    "v_fmac_f64": partial(_double_fused, True),
+    "v_add_f64": partial(_double, "add.f64"),
+    "v_mul_f64": partial(_double, "mul.f64"),
+    "v_add_u16": partial(_short, "add.u32"),
+    "v_lshlrev_b16": _short_shift,
+    "v_perm_b32": _permuted_bytes,
+    "v_pk_mov_b32": _moved_pair,
+    "v_pk_fma_f32": partial(_pair_of_floats, "fma.rn.f32"),
+    "v_pk_mul_f32": partial(_pair_of_floats, "mul.f32"),
+    "v_pk_add_f32": partial(_pair_of_floats, "add.f32"),
+    "v_lshl_add_u64": _wide_sum,
+    "v_mov_b64": _wide_move,
+    "v_accvgpr_write_b32": _move,
+    "v_accvgpr_read_b32": _move,
+    "v_accvgpr_mov_b32": _move,
+}

@@ -1,0 +1,259 @@
+"""Writes what one machine instruction becomes, and knows the registers of a wavefront."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+
+from kernelcast.errors import SourceSpan, UnsupportedInstruction
+from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
+from kernelcast.ptx_frontend.instruction_writer import Counted, Fields, InstructionWriter
+from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
+from kernelcast.simcore.isa.ir.kernel import Guard, Immediate, Operand, Register
+from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
+from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
+
+__all__ = ["Writer"]
+
+_REGISTER = re.compile(r"(?P<file>[vsa])(?:(?P<one>\d+)|\[(?P<first>\d+):(?P<last>\d+)\])")
+_PAIRS = {"vcc": ("vcc_lo", "vcc_hi"), "exec": ("exec_lo", "exec_hi")}
+_SINGLES = (
+    *("vcc_lo", "vcc_hi", "exec_lo", "exec_hi", "m0", "flat_scratch_lo", "flat_scratch_hi"),
+)
+_APERTURES = {
+    "src_private_base": WINDOWS[AddressSpace.LOCAL],
+    "src_shared_base": WINDOWS[AddressSpace.SHARED],
+}
+"""Where flat addresses have the memory of a work-item, and of a work-group."""
+_FLOAT = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
+_MASK = (1 << 32) - 1
+_WIDE_MASK = (1 << 64) - 1
+_TURNS = {"0.15915494": 0.15915494309189532}
+
+
+class Writer(InstructionWriter):
+    """The instructions of a kernel; the first one with `is_main` counts for the machine's own."""
+
+    def __init__(self, span: SourceSpan) -> None:
+        self.file = RegisterFile()
+        self.builder = BasicBlockBuilder(span, self.file)
+        self.exec = self.file.new("exec", 1)
+        """Whether the lane takes part."""
+        self.scc = self.file.new("scc", 1)
+        self.guard: Guard | None = None
+        self._words: dict[str, Register] = {}
+        self._masks: dict[str, Register] = {"exec_lo": self.exec}
+        self._instruction: AsmInstruction | None = None
+        self._span = span
+        self._pc = 0
+        self._is_counted = True
+
+    # ---- what an instruction counts as ----
+
+    def begin(self, instruction: AsmInstruction) -> None:
+        """What follows, up to `finish`, is one instruction of the machine."""
+        self._instruction, self._is_counted = instruction, False
+
+    def finish(self) -> None:
+        """Writes a move that counts where nothing else did."""
+        if not self._is_counted:
+            self.assign("mov.b32", self.register(32), Immediate(0), is_main=True)
+
+    def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        """What the next instruction counts as: one, if it is the main one, else nothing."""
+        instruction = self._instruction
+        is_own = is_main and not self._is_counted and instruction is not None
+        self._is_counted |= is_own
+        self._pc += is_own
+        return Counted(
+            pc=self._pc - 1 if is_own else self.builder.added_pc(),
+            mnemonic=instruction.mnemonic if is_own and instruction is not None else mnemonic,
+            span=self._span if instruction is None else instruction.span,
+            origin=None if instruction is None else instruction.origin,
+            is_added=False,
+            is_part=not is_own,
+        )
+
+    def fields(self, mnemonic: str, *, is_main: bool = False) -> Fields:
+        """What the next instruction has, under the guard of EXEC where there is one."""
+        return Fields(**self.counted(mnemonic, is_main=is_main), guard=self.guard)
+
+    def refused(self, why: str) -> UnsupportedInstruction:
+        """The error for what is not executed."""
+        assert self._instruction is not None
+        return UnsupportedInstruction(
+            f"instruction {self._instruction.mnemonic!r} of AMD's code: {why}",
+            self._instruction.span,
+        )
+
+    # ---- registers ----
+
+    def word(self, name: str) -> Register:
+        """A register of 32 bits by name: `v3`, `s4`, `vcc_lo`, `m0`."""
+        if name not in self._words:
+            self._words[name] = self.file.new(name, 32)
+        return self._words[name]
+
+    def names(self, operand: str) -> list[str]:
+        """The names of the registers that an operand stands for; empty for constants."""
+        if operand in _PAIRS:
+            return list(_PAIRS[operand])
+        if operand in _SINGLES:
+            return [operand]
+        match = _REGISTER.fullmatch(operand)
+        if match is None:
+            return []
+        if match["one"]:
+            return [f"{match['file']}{match['one']}"]
+        return [f"{match['file']}{n}" for n in range(int(match["first"]), int(match["last"]) + 1)]
+
+    def source(self, operand: str, *, is_double: bool = False) -> list[Operand]:
+        """The words of an operand; a constant has one, or two for a double."""
+        if names := self.names(operand):
+            return [self.word(name) for name in names]
+        if operand in _APERTURES:
+            return [Immediate(_APERTURES[operand] & _MASK), Immediate(_APERTURES[operand] >> 32)]
+        if _FLOAT.fullmatch(operand):
+            number = _TURNS.get(operand, float(operand))
+            if is_double:
+                (bits,) = struct.unpack("<Q", struct.pack("<d", number))
+                return [Immediate(bits & _MASK), Immediate(bits >> 32)]
+            return [Immediate(struct.unpack("<I", struct.pack("<f", number))[0])]
+        try:
+            return [Immediate(int(operand, 0) & _MASK)]
+        except ValueError:
+            raise self.refused(f"operand {operand!r}") from None
+
+    def single(self, operand: str) -> Operand:
+        """An operand of 32 bits."""
+        (found,) = self.source(operand)[:1]
+        return found
+
+    def number(self, operand: str) -> Operand:
+        """A number of single precision, with `-` and `| |` before and around it."""
+        is_negative = operand.startswith("-") and not operand[1:2].isdigit()
+        plain = operand.removeprefix("-") if is_negative else operand
+        is_absolute = plain.startswith("|")
+        value = self.single(plain.strip("|"))
+        if is_absolute:
+            value = self.compute("and.b32", 32, value, Immediate(0x7FFFFFFF))
+        if is_negative:
+            value = self.compute("xor.b32", 32, value, Immediate(0x80000000))
+        return value
+
+    def wide(self, operand: str, *, is_signed: bool = True) -> Operand:
+        """An operand of 64 bits; constants are sign-extended."""
+        parts = self.source(operand)
+        if len(parts) == 1:
+            (part,) = parts
+            if not isinstance(part, Immediate):
+                raise self.refused(f"operand {operand!r} of 64 bits")
+            is_negative = is_signed and part.bits >> 31
+            return Immediate((part.bits | ~_MASK) & _WIDE_MASK if is_negative else part.bits)
+        return self.joined(parts[0], parts[1])
+
+    def joined(self, low: Operand, high: Operand) -> Register:
+        """Two words as one of 64 bits."""
+        upper = self.compute("cvt.u64.u32", 64, high)
+        upper = self.compute("shl.b64", 64, upper, Immediate(32))
+        return self.compute("or.b64", 64, upper, self.compute("cvt.u64.u32", 64, low))
+
+    def halves(self, value: Operand) -> tuple[Operand, Operand]:
+        """The lower and the upper word of 64 bits."""
+        low = self.compute("cvt.u32.u64", 32, value)
+        upper = self.compute("shr.u64", 64, value, Immediate(32))
+        return low, self.compute("cvt.u32.u64", 32, upper)
+
+    # ---- masks of lanes ----
+
+    def mask(self, operand: str) -> Operand:
+        """A pair of scalar registers, or -1 or 0, as the bit of the own lane."""
+        if operand in ("0", "-1"):
+            return Immediate(int(operand == "-1"))
+        if names := self.names(operand):
+            return self.mask_register(names[0])
+        moved = self.compute("shr.u64", 64, self.wide(operand), self.lane())
+        bit = self.compute("and.b64", 64, moved, Immediate(1))
+        return self.compute("setp.ne.u64", 1, bit, Immediate(0))
+
+    def mask_register(self, name: str) -> Register:
+        """The bit of the own lane in a pair that is a mask, by the name of its lower register."""
+        if name not in self._masks:
+            self._masks[name] = self.file.new(f"{name}.mask", 1)
+        return self._masks[name]
+
+    def set_mask(self, operand: str, predicate: Operand) -> None:
+        """Writes a pair of scalar registers: the lanes where the predicate holds."""
+        low, high = self.names(operand)[:2]
+        self.unguarded("mov.pred", self.mask_register(low), predicate)
+        words = self.word(low), self.word(high)
+        guard, self.guard = self.guard, None
+        self.exchange(WARP_OPCODES["lane.ballot"], words, (self.mask_register(low),))
+        self.guard = guard
+
+    def unguarded(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
+        """Writes a register in all lanes, whether they take part or not."""
+        guard, self.guard = self.guard, None
+        self.assign(mnemonic, destination, *sources)
+        self.guard = guard
+
+    def set_scalar(self, operand: str, values: Sequence[Operand]) -> None:
+        """Writes scalar registers, and the bit of the own lane in every pair that they may be."""
+        names = self.names(operand)
+        guard, self.guard = self.guard, None
+        for name, value in zip(names, values, strict=True):
+            self.assign("mov.b32", self.word(name), value)
+        for first in self._pairs_with(names):
+            self._mask_from_words(first)
+        self.guard = guard
+
+    def _pairs_with(self, names: Sequence[str]) -> list[str]:
+        """The lower registers of pairs of which one is written; only those that are masks."""
+        found: dict[str, None] = {}
+        for name in names:
+            if name in ("vcc_hi", "exec_hi"):
+                found[f"{name[:-2]}lo"] = None
+            elif name in ("vcc_lo", "exec_lo"):
+                found[name] = None
+            elif name[0] == "s":
+                number = int(name[1:])
+                found[f"s{number - number % 2}"] = None
+        return [name for name in found if name in self.mask_names]
+
+    mask_names: frozenset[str] = frozenset()
+    """The lower registers of all pairs that some instruction takes for a mask of lanes."""
+
+    def _mask_from_words(self, low_name: str) -> None:
+        high_name = f"{low_name[:-2]}hi" if "_" in low_name else f"s{int(low_name[1:]) + 1}"
+        value = self.joined(self.word(low_name), self.word(high_name))
+        moved = self.compute("shr.u64", 64, value, self.lane())
+        bit = self.compute("and.b64", 64, moved, Immediate(1))
+        self.assign("setp.ne.u64", self.mask_register(low_name), bit, Immediate(0))
+
+    def lane(self) -> Register:
+        """The number of the lane."""
+        return self.word("lane")
+
+    # ---- vector registers ----
+
+    def set_vector(self, operand: str, *values: Operand) -> None:
+        """Writes vector registers where EXEC says so."""
+        names = self.names(operand)
+        for name, value in zip(names, values, strict=True):
+            self.assign("mov.b32", self.word(name), value)
+
+    def main(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
+        """What the machine's instruction computes; it counts."""
+        destination = self.register(bits)
+        guard, self.guard = self.guard, None
+        self.assign(mnemonic, destination, *sources, is_main=True)
+        self.guard = guard
+        return destination
+
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
+        """What the instruction gives, in a new register, in all lanes."""
+        destination = self.register(bits)
+        self.unguarded(mnemonic, destination, *sources)
+        return destination

@@ -1,0 +1,91 @@
+"""Reads the assembly text that LLVM prints of a kernel for AMD's GPUs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kernelcast.errors import InputError, SourceSpan
+
+__all__ = ["AsmInstruction", "AsmKernel", "read_kernel"]
+
+_LABEL = re.compile(r"^([\w.$]+):")
+_PLACE = re.compile(r"^\t\.loc\t[^;]*;\s*(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)")
+_INSTRUCTION = re.compile(r"^\t(?P<opcode>[a-z]\w*)(?:[ \t]+(?P<rest>[^;]*?))?\s*(?:;.*)?$")
+_DIRECTIVE = re.compile(r"^\t\t\.amdhsa_(\w+) (\d+)", re.MULTILINE)
+_ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
+_WORD = re.compile(r"^[a-z_0-9]+:|^(?:glc|slc|scc|nt|gds|lds|clamp|idxen|offen)$|^\w+\(")
+_SPLIT = re.compile(r",\s*(?![^\[\]]*\])")
+
+
+@dataclass(frozen=True, slots=True)
+class AsmInstruction:
+    """`opcode` is without the name of its encoding; `modifiers` are what follows the operands.
+
+    `labels` stand before the instruction.
+    """
+
+    opcode: str
+    mnemonic: str
+    operands: tuple[str, ...]
+    modifiers: Mapping[str, str]
+    labels: tuple[str, ...]
+    span: SourceSpan
+    origin: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True)
+class AsmKernel:
+    """`settings` are the numbers of the kernel's descriptor, `next_free_vgpr` among them."""
+
+    instructions: tuple[AsmInstruction, ...]
+    settings: Mapping[str, int]
+
+
+def read_kernel(text: str, name: str, path: str) -> AsmKernel:
+    """One kernel of an assembly text, which messages call `path`; InputError where it is not."""
+    lines = text.split("\n")
+    start = next((n for n, line in enumerate(lines) if line.startswith(f"{name}:")), None)
+    begin = text.find(f"\t.amdhsa_kernel {name}\n")
+    if start is None or begin < 0:
+        raise InputError(f"{path}: the code has no kernel {name!r}")
+    descriptor = text[begin : text.find("\t.end_amdhsa_kernel", begin)]
+    settings = {key: int(number) for key, number in _DIRECTIVE.findall(descriptor)}
+    return AsmKernel(tuple(_instructions(lines, start + 1, path)), settings)
+
+
+def _instructions(lines: list[str], start: int, path: str) -> Iterator[AsmInstruction]:
+    labels: list[str] = []
+    origin: SourceSpan | None = None
+    for number, line in enumerate(lines[start:], start + 1):
+        if line.startswith((".Lfunc_end", "\t.section")):
+            return
+        if label := _LABEL.match(line):
+            labels.append(label[1])
+        elif place := _PLACE.match(line):
+            origin = SourceSpan(place["file"], int(place["line"]), int(place["column"]))
+        elif (found := _INSTRUCTION.match(line)) and not found["opcode"].startswith("."):
+            operands, modifiers = _operands(found["rest"] or "")
+            mnemonic = found["opcode"]
+            opcode = _ENCODING.sub("", mnemonic)
+            span = SourceSpan(path, number, 2, len(line.strip()), line.strip())
+            yield AsmInstruction(opcode, mnemonic, operands, modifiers, tuple(labels), span, origin)
+            labels = []
+
+
+def _operands(rest: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Operands, separated by commas, and the words behind the last one."""
+    parts = _SPLIT.split(rest.strip()) if rest.strip() else []
+    modifiers: dict[str, str] = {}
+    operands: list[str] = []
+    for part in parts:
+        words = part.split()
+        kept = [word for word in words if not _WORD.match(word)]
+        for word in words:
+            if _WORD.match(word):
+                name, _, value = word.partition(":")
+                modifiers[name] = value
+        if kept:
+            operands.append(" ".join(kept))
+    return tuple(operands), modifiers

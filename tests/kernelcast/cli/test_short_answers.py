@@ -1,0 +1,147 @@
+"""The default output of every command for every example: short, and nothing that JSON lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelcast.errors import KernelcastError
+from kernelcast.glossary import explained, glossary
+from kernelcast.models.interval.shares import SHARES, Group
+from kernelcast.simcore.timing.kernel.component import Component
+from tests.drawn_cases import drawn
+
+Output = Callable[..., str]
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FILES = sorted(EXAMPLES.glob("*/*.toml"))
+COMMANDS = ("estimate", "profile", "topdown", "rank", "mix", "run")
+DEVICE = ("--device", "h100-sxm")
+MOST_LINES, COLUMNS = 25, 100
+THREE = tuple(item for name in ("gtx-960", "h100-sxm", "v100-sxm2") for item in ("--device", name))
+
+
+def small(file: Path) -> str:
+    """The smallest size of a workload."""
+    sizes = list(tomllib.loads(file.read_text(encoding="utf-8"))["sizes"])
+    return "small" if "small" in sizes else str(sizes[0])
+
+
+def numbers(record: Any) -> Iterator[float]:
+    """All numbers of a record, those in its texts too."""
+    match record:
+        case dict():
+            for item in record.values():
+                yield from numbers(item)
+        case list():
+            for item in record:
+                yield from numbers(item)
+        case bool() | None:
+            return
+        case int() | float():
+            yield float(record)
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    drawn([(command, file) for command in COMMANDS for file in FILES], 10),
+)
+def test_every_command_answers_in_one_screen(output: Output, command: str, file: Path) -> None:
+    device = () if command in ("mix", "run") else DEVICE
+    text = output(command, str(file), "--size", small(file), *device)
+    lines = text.splitlines()
+    assert 0 < len(lines) <= MOST_LINES
+    assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_three_gpus_take_twelve_lines(output: Output, file: Path) -> None:
+    text = output("estimate", str(file), "--size", small(file), *THREE)
+    assert len(text.splitlines()) <= 12
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_other_widths_are_kept_to(
+    output: Output, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    file = EXAMPLES / "sor" / "sor.toml"
+    lines = output("estimate", str(file), "--size", small(file), *THREE).splitlines()
+    assert all(len(line) <= columns for line in lines)
+    assert len(lines) <= (20 if columns == 80 else 12)
+
+
+def test_every_number_of_the_summary_is_in_the_record(output: Output) -> None:
+    """Times, factors and shares, to the digits that are shown."""
+    file = EXAMPLES / "sor" / "sor.toml"
+    arguments = ("estimate", str(file), "--size", small(file), *THREE)
+    known = list(numbers(json.loads(output(*arguments, "--json"))))
+    factors = {"x": 1.0, " %": 0.01, " s": 1.0, " ms": 1e-3, " µs": 1e-6}
+    text = output(*arguments).partition("Caution")[0]
+    shown = re.findall(r"(?<![\w.-])(\d+(?:\.\d+)?)(x| s| ms| µs)\b", text)
+    shown += re.findall(r"(\d+(?:\.\d+)?)( %)", text)
+    assert len(shown) > 12
+    for digits, unit in shown:
+        half = 0.5 * 10.0 ** -len(digits.partition(".")[2])
+        value, reach = float(digits) * factors[unit], 1.01 * half * factors[unit]
+        assert any(abs(item - value) <= reach for item in known), (digits, unit)
+
+
+def test_more_is_told_when_asked(output: Output) -> None:
+    file = EXAMPLES / "saxpy" / "saxpy.toml"
+    arguments = ("estimate", str(file), "--size", small(file), *DEVICE)
+    short, more, all_of_it = (output(*arguments, *option) for option in ((), ("-v",), ("-vv",)))
+    assert more.startswith(short)
+    assert "DRAM bandwidth: " in more
+    assert "slots per cycle" not in more
+    assert "assumed" not in more
+    assert "slots per cycle" in all_of_it
+    assert "assumed" in all_of_it
+
+
+def test_assumptions_of_several_gpus_are_told_once(output: Output) -> None:
+    file = EXAMPLES / "saxpy" / "saxpy.toml"
+    text = output("estimate", str(file), "--size", small(file), *THREE, "-vv")
+    assert text.count("at least 64 threads a thread block") == 1
+
+
+def test_a_profile_tells_what_is_used_and_more_when_asked(output: Output) -> None:
+    file = EXAMPLES / "saxpy" / "saxpy.toml"
+    arguments = ("profile", str(file), "--size", small(file), *DEVICE)
+    assert "inst_fp_64" not in output(*arguments)
+    assert "double-precision instructions" in " ".join(output(*arguments, "-v").split())
+
+
+def test_all_words_of_an_answer_are_explained() -> None:
+    words = [part.value for part in Component]
+    words += [share.name for share in SHARES]
+    words += [group.value for group in Group]
+    words += ["time", "range", "speed-up", "limited by", "without it", "of FLOP/s", "of DRAM"]
+    words += ["change", "trust", "caution", "tail", "imbalance", "launch"]
+    assert [word for word in words if word not in glossary()] == []
+
+
+def test_the_docs_have_the_same_words() -> None:
+    page = (EXAMPLES.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert [word for word, text in glossary().items() if f"| {word} | {text} |" not in page] == []
+
+
+def test_a_word_is_explained_without_a_kernel(output: Output) -> None:
+    text = output("estimate", "--explain", "DRAM  Bandwidth")
+    assert text.split() == explained("DRAM bandwidth").split()
+    assert all(word in output("estimate", "--explain", "list") for word in glossary())
+
+
+def test_an_unknown_word_has_neighbours() -> None:
+    with pytest.raises(KernelcastError, match=r"no word 'occupance'.*did you mean occupancy"):
+        explained("occupance")

@@ -1,0 +1,97 @@
+"""Machine code for AMD's GPUs, executed: the results are those of the IR that it was made of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernelcast as kc
+from kernelcast.errors import LaunchError
+from kernelcast.execution.code import AMD_EXECUTED
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.simcore.launch.launch import Argument
+from tests.kernelcast.inputs.hip.suite import CASES, Case, loaded
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+NOT_BIT_EQUAL = ("softmax", "attention_tile")
+"""Kernels with `expf`: LLVM makes it of `v_exp_f32` and products, the IR run rounds correctly."""
+
+
+def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
+    module = loaded(case.file)
+    assert isinstance(module.native, GeneratedCode)
+    (symbol,) = (name for name in module if case.entry in name)
+    return RunnableKernel(module.native.amd_kernel(symbol, architecture))
+
+
+@pytest.mark.drawn(8)
+@pytest.mark.parametrize("architecture", AMD_EXECUTED)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
+def test_results_are_those_of_the_ir(case: Case, architecture: str) -> None:
+    kernel = machine_kernel(case, architecture)
+    found = case.run({case.entry: kernel}, engine="jit", warp_width=64)
+    case.check(found)
+    source = case.run(loaded(case.file), engine="jit", warp_width=64)
+    for name, value in source.items():
+        assert case.entry in NOT_BIT_EQUAL or np.array_equal(found[name], value), name
+
+
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
+def test_both_engines_find_the_same_bits(case: Case) -> None:
+    kernel = machine_kernel(case, "gfx90a")
+    one, other = (
+        case.run({case.entry: kernel}, engine=name, warp_width=64) for name in ("jit", "reference")
+    )
+    assert all(np.array_equal(value, other[name]) for name, value in one.items())
+
+
+def run(entry: str, code: str, device: str = "mi210") -> kc.KernelTrace:
+    case = next(case for case in CASES if case.entry == entry)
+    arguments = list(case.arguments().values())
+    return loaded(case.file)[entry].run(
+        grid=case.grid, block=case.block, args=arguments, devices=[device], code=code
+    )
+
+
+def test_machine_code_is_executed_where_it_is_asked_for() -> None:
+    assert run("vector_add", "native").code == "gfx90a"
+    assert run("vector_add", "auto").code == "source"
+    with pytest.raises(LaunchError, match="machine code of AMD Radeon R9 Nano is not read"):
+        run("vector_add", "native", "r9-nano")
+
+
+def test_each_instruction_of_the_machine_counts_as_one() -> None:
+    """All four work-groups execute the code in one line; one wavefront leaves out its middle."""
+    module = loaded("arrays")
+    assert isinstance(module.native, GeneratedCode)
+    text = module.native.code("vector_add", "gfx90a").assembly
+    body = text[text.index("\nvector_add:") :].partition(".Lfunc_end")[0]
+    opcodes = re.findall(r"^\t([sv]_\w+|global_\w+)", body, re.MULTILINE)
+    mix = instruction_mix(run("vector_add", "native").data, Counting.PLAIN)
+    found = {row.opcode: row.warp for row in mix.rows}
+    assert sorted(found) == sorted(set(opcodes))
+    assert found["global_store_dword"] == 16
+    assert found["s_cbranch_execz"] == 16
+    assert found["v_add_f32_e32"] == 16
+
+
+def test_profiles_have_the_registers_of_the_machine_code() -> None:
+    profile = run("star5_2d", "native").profile("mi210")
+    assert profile.occupancy is not None
+    module = loaded("arrays")
+    assert isinstance(module.native, GeneratedCode)
+    registers = module.native.resources("star5_2d", "gfx90a").vector_registers
+    assert profile.occupancy.registers_per_thread == registers
+
+
+def test_ptx_is_not_translated() -> None:
+    ptx = kc.load(EXAMPLES / "saxpy" / "saxpy.ptx")["saxpy"]
+    arguments: list[Argument] = [4, 1.0, np.zeros(4, np.float32), np.zeros(4, np.float32)]
+    with pytest.raises(LaunchError, match="machine code of AMD Instinct MI210 is made of HIP only"):
+        ptx.run(grid=1, block=4, args=arguments, devices=["mi210"], code="native")

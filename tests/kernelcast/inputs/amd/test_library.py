@@ -1,0 +1,136 @@
+"""The device library for AMD's GPUs: accuracy, and that its modules are those of its sources."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from amd_library import compiled_library
+from scipy import special
+
+import kernelcast as kc
+from kernelcast.inputs.amd import generated_code
+
+LIBRARY = Path(generated_code.__file__).parent / "library"
+Array = npt.NDArray[Any]
+_SMALL = np.concatenate([np.linspace(-10, 10, 4001), np.geomspace(1e-30, 1e-3, 500)])
+_WIDE = np.concatenate([_SMALL, np.geomspace(10, 3e38, 3000), -np.geomspace(10, 3e38, 3000)])
+_POSITIVE = np.concatenate([np.geomspace(1e-37, 3e38, 5000), np.linspace(0.5, 2, 3001)])
+_UNIT = np.linspace(-1, 1, 4001)
+FLOAT = {
+    # name -> (points, what it is, units in the last place)
+    "exp2f": (_SMALL, np.exp2, 1),
+    "exp10f": (_SMALL, lambda x: 10.0**x, 2),
+    "expf": (_SMALL, np.exp, 1),
+    "expm1f": (_SMALL, np.expm1, 6),
+    "logf": (_POSITIVE, np.log, 1),
+    "log1pf": (np.abs(_SMALL), np.log1p, 4),
+    "sinf": (_WIDE, np.sin, 2),
+    "cosf": (_WIDE, np.cos, 2),
+    "tanf": (_WIDE, np.tan, 4),
+    "sinpif": (_SMALL, lambda x: special.sindg(180 * x), 2),
+    "cospif": (_SMALL, lambda x: special.cosdg(180 * x), 2),
+    "asinf": (_UNIT, np.arcsin, 4),
+    "acosf": (_UNIT, np.arccos, 4),
+    "atanf": (_WIDE, np.arctan, 3),
+    "sinhf": (_SMALL, np.sinh, 4),
+    "coshf": (_SMALL, np.cosh, 4),
+    "tanhf": (_WIDE, np.tanh, 3),
+    "asinhf": (_WIDE, np.arcsinh, 4),
+    "acoshf": (np.geomspace(1, 3e38, 3000), np.arccosh, 4),
+    "atanhf": (0.999 * _UNIT, np.arctanh, 5),
+    "cbrtf": (_WIDE, np.cbrt, 2),
+    "erff": (_SMALL, special.erf, 3),
+    "erfcf": (np.linspace(-6, 9, 3001), special.erfc, 8),
+    "rsqrtf": (_POSITIVE, lambda x: x**-0.5, 1),
+}
+DOUBLE = {
+    "exp": (np.linspace(-700, 700, 5001), np.exp, 2),
+    "exp2": (np.linspace(-1000, 1000, 5001), np.exp2, 2),
+    "log": (_POSITIVE, np.log, 2),
+    "log2": (_POSITIVE, np.log2, 2),
+    "log10": (_POSITIVE, np.log10, 3),
+    "expm1": (_SMALL, np.expm1, 2),
+    "tanh": (_SMALL, np.tanh, 4),
+}
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A kernel for each function, with the definitions of the library."""
+    one = """extern "C" __global__ void k_{0}(const {1} *x, {1} *y, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = {0}(x[i]);
+}}\n"""
+    two = """extern "C" __global__ void k_powf(const float *x, const float *y, float *z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = powf(x[i], y[i]);
+}\n"""
+    kernels = [one.format(name, "float") for name in FLOAT]
+    kernels += [one.format(name, "double") for name in DOUBLE]
+    includes = "".join(
+        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf")
+    )
+    file = tmp_path_factory.mktemp("library") / "all.hip"
+    file.write_text("#include <hip/hip_runtime.h>\n" + includes + "".join(kernels) + two)
+    return kc.load(file, include=[LIBRARY], options=["-ffp-contract=off"])
+
+
+def errors(found: Array, wanted: Array) -> Array:
+    """Units in the last place of the type of `found`; 0 where both are infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = wanted.astype(found.dtype)
+        away = np.abs(found.astype(np.float64) - wanted) / np.spacing(np.abs(rounded))
+    return np.where(found == rounded, 0, away)
+
+
+@pytest.mark.parametrize("name", FLOAT)
+def test_functions_of_float_are_as_close_as_opencl_asks(module: Any, name: str) -> None:
+    points, exact, most = FLOAT[name]
+    x = points.astype(np.float32)
+    y = np.zeros_like(x)
+    module[f"k_{name}"].run(grid=-(-x.size // 256), block=256, args=[x, y, x.size], engine="jit")
+    with np.errstate(over="ignore"):
+        assert errors(y, exact(x.astype(np.float64))).max() <= most
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_functions_of_double_are_as_close_as_opencl_asks(module: Any, name: str) -> None:
+    points, exact, most = DOUBLE[name]
+    x = points.astype(np.float64)
+    y = np.zeros_like(x)
+    module[f"k_{name}"].run(grid=-(-x.size // 256), block=256, args=[x, y, x.size], engine="jit")
+    wanted = exact(x.astype(np.longdouble))
+    away = np.abs(y - wanted) / np.spacing(np.abs(wanted.astype(np.float64)))
+    assert np.where(y == wanted, 0, away).max() <= most
+
+
+def test_powers_of_float(module: Any) -> None:
+    random = np.random.default_rng(1)
+    x = np.abs(random.normal(size=4096) * 10).astype(np.float32)
+    y = (random.normal(size=4096) * 10).astype(np.float32)
+    special_x = [0, -0.0, -2, -2, -8, np.inf, -np.inf, 1, -1, np.nan, 0]
+    special_y = [0, -3, 3, 0.5, 2, -1, 3, np.nan, np.inf, 0, 2]
+    x[:11], y[:11] = special_x, special_y
+    z = np.zeros_like(x)
+    module["k_powf"].run(grid=16, block=256, args=[x, y, z, 4096], engine="jit")
+    with np.errstate(all="ignore"):
+        wanted = np.power(x.astype(np.float64), y.astype(np.float64))
+    finite = np.isfinite(wanted)
+    assert errors(z[finite], wanted[finite]).max() <= 1
+    assert np.array_equal(z[:11], wanted[:11].astype(np.float32), equal_nan=True)
+
+
+def test_the_modules_are_those_of_the_sources() -> None:
+    for name, text in compiled_library().items():
+        assert (LIBRARY / name).read_text() == text, "python validation/amd_library.py"
+
+
+def test_nothing_is_left_to_be_defined_elsewhere() -> None:
+    for text in generated_code.library_modules():
+        declared = re.findall(r"^declare .*@([\w.]+)\(", text, re.MULTILINE)
+        assert all(name.startswith("llvm.") for name in declared)

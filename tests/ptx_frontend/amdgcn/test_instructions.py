@@ -1,0 +1,245 @@
+"""Instructions of AMD's code, each in a kernel of its own, against NumPy on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import kernelcast as kc
+from kernelcast.errors import UnsupportedInstruction
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
+from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
+from kernelcast.ptx_frontend.amdgcn.text import read_kernel
+
+Words = npt.NDArray[np.uint32]
+LANES = 64
+SOURCE = """target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {
+  ret void
+}
+"""
+TEXT = """k:
+	s_load_dwordx4 s[0:3], s[4:5], 0x0
+	v_lshlrev_b32_e32 v0, 2, v0
+	v_mbcnt_lo_u32_b32 v3, -1, 0
+	v_mbcnt_hi_u32_b32 v3, -1, v3
+	s_waitcnt lgkmcnt(0)
+	global_load_dword v1, v0, s[2:3]
+	v_mov_b32_e32 v2, 0
+	s_waitcnt vmcnt(0)
+{}
+	s_mov_b64 exec, -1
+	global_store_dword v0, v2, s[0:1]
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_private_segment_buffer 1
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.end_amdhsa_kernel
+"""
+RESOURCES = KernelMetadata("k", 8, 32, 0, 1024, 64, 64, 16)
+X = np.random.default_rng(7).integers(0, 1 << 32, LANES).astype(np.uint32)
+LANE = np.arange(LANES, dtype=np.uint32)
+FLOATS = np.random.default_rng(8).normal(size=LANES).astype(np.float32)
+
+
+def lowered(tmp_path: Path, body: str) -> RunnableKernel:
+    file = tmp_path / "k.ll"
+    file.write_text(SOURCE)
+    source = kc.load(file).module.kernels["k"]
+    lines = "\n".join(
+        f"\t{line.strip()}" if ":" not in line[:9] else line for line in body.split(";")
+    )
+    code = read_kernel(TEXT.format(lines), "k", "k.s")
+    return RunnableKernel(lowered_kernel(code, source, RESOURCES, "gfx90a"))
+
+
+def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
+    kernel = lowered(tmp_path, body)
+    found = []
+    for engine in ("jit", "reference"):
+        out = np.zeros(LANES, np.uint32)
+        kernel.run(grid=1, block=LANES, args=[out, x], engine=engine, warp_width=LANES)
+        found.append(out)
+    assert np.array_equal(found[0], found[1])
+    return found[0]
+
+
+def bits(values: npt.NDArray[Any]) -> Words:
+    return values.astype(np.float32).view(np.uint32)
+
+
+def wide(x: Words) -> npt.NDArray[np.uint64]:
+    return x.astype(np.uint64)
+
+
+def byte(x: Words, number: int) -> Words:
+    return x >> np.uint32(8 * number) & np.uint32(0xFF)
+
+
+CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
+    "shift by more than 31": ("v_lshlrev_b32_e32 v2, 35, v1", lambda x: x << 3),
+    "arithmetic shift": (
+        "v_ashrrev_i32_e32 v2, 5, v1",
+        lambda x: (x.view(np.int32) >> 5).view(np.uint32),
+    ),
+    "bit field": ("v_bfe_u32 v2, v1, 7, 9", lambda x: x >> 7 & 0x1FF),
+    "insertion": (
+        "v_bfi_b32 v2, 0xff00ff, v1, v3",
+        lambda x: x & 0xFF00FF | LANE & np.uint32(0xFF00FF00),
+    ),
+    "permutation of bytes": (
+        "s_mov_b32 s6, 0x0c040703; v_perm_b32 v2, v1, v3, s6",
+        lambda x: byte(LANE, 3) | byte(x, 3) << 8 | byte(x, 0) << 16,
+    ),
+    "part of a register": (
+        "v_mov_b32_e32 v4, 2; v_lshlrev_b32_sdwa v2, v4, v1 dst_sel:DWORD dst_unused:UNUSED_PAD "
+        "src0_sel:DWORD src1_sel:BYTE_2",
+        lambda x: byte(x, 2) << 2,
+    ),
+    "sum with carry": (
+        "v_add_co_u32_e32 v4, vcc, v1, v1; v_addc_co_u32_e32 v2, vcc, 0, v3, vcc",
+        lambda x: LANE + (x >> 31),
+    ),
+    "difference with borrow": (
+        "v_sub_co_u32_e32 v4, vcc, v3, v1; v_subbrev_co_u32_e32 v2, vcc, 0, v3, vcc",
+        lambda x: LANE - (x > LANE),
+    ),
+    "product of 64 bits": (
+        "v_mov_b32_e32 v4, 5; v_mov_b32_e32 v5, 1; v_mad_u64_u32 v[6:7], s[6:7], v1, v1, v[4:5]; "
+        "v_mov_b32_e32 v2, v7",
+        lambda x: (wide(x) * wide(x) + np.uint64(5 + (1 << 32)) >> np.uint64(32)).astype(np.uint32),
+    ),
+    "product of 24 bits": (
+        "v_mul_u32_u24_e32 v2, v1, v1",
+        lambda x: ((wide(x) & 0xFFFFFF) ** 2).astype(np.uint32),
+    ),
+    "choice": (
+        "v_cmp_gt_i32_e32 vcc, 0, v1; v_cndmask_b32_e32 v2, v3, v1, vcc",
+        lambda x: np.where(x.view(np.int32) < 0, x, LANE),
+    ),
+    "lanes that do not take part": (
+        "v_cmp_gt_u32_e32 vcc, 20, v3; s_and_saveexec_b64 s[6:7], vcc; v_mov_b32_e32 v2, v1; "
+        "s_xor_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, 7; s_or_b64 exec, exec, s[6:7]",
+        lambda x: np.where(LANE < 20, x, 7),
+    ),
+    "mask as a number": (
+        "v_cmp_lt_u32_e64 s[6:7], v3, 40; s_bcnt1_i32_b64 s8, s[6:7]; v_mov_b32_e32 v2, s8",
+        lambda x: np.full(LANES, 40),
+    ),
+    "number as a mask": (
+        "s_mov_b32 s6, 0x0f0f; s_mov_b32 s7, 1; v_cndmask_b32_e64 v2, v3, v1, s[6:7]",
+        lambda x: np.where(0x1_0000_0F0F >> LANE.astype(np.int64) & 1, x, LANE),
+    ),
+    "first lane of those that take part": (
+        "v_cmp_lt_u32_e32 vcc, 40, v3; s_and_saveexec_b64 s[6:7], vcc; "
+        "v_readfirstlane_b32 s8, v1; s_or_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, s8",
+        lambda x: np.full(LANES, x[41]),
+    ),
+    "lane by number": (
+        "v_readlane_b32 s8, v1, 9; v_mov_b32_e32 v2, s8",
+        lambda x: np.full(64, x[9]),
+    ),
+    "value of another lane": (
+        "v_xor_b32_e32 v4, 33, v3; v_lshlrev_b32_e32 v4, 2, v4; ds_bpermute_b32 v2, v4, v1",
+        lambda x: x[LANE ^ 33],
+    ),
+    "local memory in pairs": (
+        "v_lshlrev_b32_e32 v4, 3, v3; v_mov_b32_e32 v5, v1; v_mov_b32_e32 v6, v3; "
+        "ds_write2_b32 v4, v5, v6 offset1:1; s_barrier; ds_read2_b32 v[6:7], v4 offset0:1; "
+        "v_xor_b32_e32 v2, v6, v7",
+        lambda x: x ^ LANE,
+    ),
+    "atomics of local memory": (
+        "v_mov_b32_e32 v4, 0; v_mov_b32_e32 v5, 0; ds_write_b32 v4, v5; s_barrier; "
+        "ds_add_u32 v4, v3; s_barrier; ds_read_b32 v2, v4",
+        lambda x: np.full(LANES, 2016),
+    ),
+    "memory of the work-item": (
+        "buffer_store_dword v1, off, s[0:3], 0 offset:8; v_mov_b32_e32 v4, 8; "
+        "buffer_load_dword v2, v4, s[0:3], 0 offen",
+        lambda x: x,
+    ),
+    "loop by the scalar condition": (
+        "s_mov_b32 s6, 0;.LBB0_1:; v_add_u32_e32 v2, v2, v1; s_add_i32 s6, s6, 1; "
+        "s_cmp_lt_u32 s6, 5; s_cbranch_scc1 .LBB0_1",
+        lambda x: x * 5,
+    ),
+    "branch where no lane is left": (
+        "v_cmp_gt_u32_e32 vcc, 0, v3; s_and_saveexec_b64 s[6:7], vcc; s_cbranch_execz .LBB0_2; "
+        "s_mov_b32 s9, 1;.LBB0_2:; s_or_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, 3",
+        lambda x: np.full(LANES, 3),
+    ),
+    "carry of scalars": (
+        "s_mov_b32 s6, -1; s_mov_b32 s7, 4; s_add_u32 s6, s6, 2; s_addc_u32 s7, s7, 0; "
+        "v_mov_b32_e32 v2, s7",
+        lambda x: np.full(LANES, 5),
+    ),
+    "pair of scalars shifted": (
+        "s_mov_b32 s6, 0x80000001; s_mov_b32 s7, 1; s_lshl_b64 s[6:7], s[6:7], 1; "
+        "v_mov_b32_e32 v2, s7",
+        lambda x: np.full(LANES, 3),
+    ),
+}
+NUMBERS: dict[str, tuple[str, Callable[[npt.NDArray[np.float32]], Any]]] = {
+    "signs of operands": ("v_mul_f32_e64 v2, -v1, |v1|", lambda x: -x * np.abs(x)),
+    "fused": (
+        "v_mov_b32_e32 v2, 1.0; v_fmac_f32_e32 v2, v1, v1",
+        lambda x: x.astype(np.float64) ** 2 + 1,
+    ),
+    "two at once": (
+        "v_mov_b32_e32 v4, v1; v_mov_b32_e32 v5, 2.0; v_mov_b32_e32 v6, 4.0; v_mov_b32_e32 v7, v1; "
+        "v_pk_mul_f32 v[8:9], v[4:5], v[6:7] op_sel:[0,0] op_sel_hi:[1,1]; "
+        "v_add_f32_e32 v2, v8, v9",
+        lambda x: 4 * x + 2 * x,
+    ),
+    "quotient": (
+        "v_div_scale_f32 v4, s[6:7], v1, v1, 1.0; v_div_fixup_f32 v2, v4, v1, 1.0",
+        lambda x: 1 / x,
+    ),
+    "largest of three": ("v_max3_f32 v2, v1, -v1, 0.5", lambda x: np.maximum(np.abs(x), 0.5)),
+    "not less, or not a number": (
+        "v_cmp_nlt_f32_e32 vcc, 0, v1; v_cndmask_b32_e64 v2, 0, 1.0, vcc",
+        lambda x: (x <= 0).astype(np.float32),
+    ),
+    "integer and back": (
+        "v_cvt_i32_f32_e32 v4, v1; v_cvt_f32_i32_e32 v2, v4",
+        np.trunc,
+    ),
+    "half": (
+        "v_ldexp_f32 v2, v1, -1; v_rndne_f32_e32 v4, v2; v_sub_f32_e32 v2, v2, v4",
+        lambda x: x / 2 - np.rint(x / 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_instructions(tmp_path: Path, name: str) -> None:
+    body, wanted = CASES[name]
+    assert np.array_equal(executed(tmp_path, body, X), np.asarray(wanted(X)).astype(np.uint32))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_instructions_of_single_precision(tmp_path: Path, name: str) -> None:
+    body, wanted = NUMBERS[name]
+    assert np.array_equal(executed(tmp_path, body, FLOATS), bits(wanted(FLOATS) + 0.0))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("v_dot4_i32_i8 v2, v1, v1, v1", "instruction 'v_dot4_i32_i8' .*: it is not executed"),
+        ("v_add_f32_e64 v2, v1, v1 clamp", "'v_add_f32_e64' of AMD's code: output modifiers"),
+        ("buffer_load_dword v2, off, s[8:11], 0", "a buffer that is not the memory of the work-i"),
+        ("v_add_u32_e32 v2, src_lds_direct, v1", "operand 'src_lds_direct'"),
+    ],
+)
+def test_what_is_not_executed_is_refused_by_name(tmp_path: Path, body: str, why: str) -> None:
+    with pytest.raises(UnsupportedInstruction, match=why):
+        lowered(tmp_path, body)
