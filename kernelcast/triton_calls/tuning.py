@@ -22,7 +22,7 @@ from kernelcast.units import format_seconds
 __all__ = ["TuneOptions", "TunedConfig", "Tuning", "triton_perf_model", "tune"]
 
 
-_PATIENCE = 3
+_PATIENCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TunedConfig:
 
     @property
     def estimate(self) -> Estimate:
-        """What `interval` says of one launch."""
+        """The predicted time, term by term."""
         return self.prediction.estimate
 
     @property

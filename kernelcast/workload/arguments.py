@@ -42,6 +42,19 @@ Array = npt.NDArray[Any]
 _TYPE = re.compile(
     r"^\s*(?P<local>local\s+)?(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL
 )
+_OTHER_NAMES = {
+    **{f"{sign}{bits}": f"s{bits}" for sign in ("i", "int") for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
+    **{f"{name}{bits}": f"f{bits}" for name in ("fp", "float") for bits in (16, 32, 64)},
+    "char": "s8",
+    "short": "s16",
+    "int": "s32",
+    "half": "f16",
+    "float": "f32",
+    "double": "f64",
+    "bfloat16": "bf16",
+}
+"""PTX's names for those that Triton, NumPy, torch and CUDA C++ have for the same types."""
 CONTENTS_KEYS = ("init", "seed", "low", "high", "file", "python")
 _KEYS = ("name", "type", "value", *CONTENTS_KEYS)
 
@@ -200,7 +213,7 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
     table.allow(*_KEYS)
     name, text = table.text("name"), table.text("type")
     match = _TYPE.match(text)
-    element = match and match["element"]
+    element = match and _OTHER_NAMES.get(match["element"], match["element"])
     known = {item.ptx_name: item for item in ScalarType if item.kind is not Kind.PREDICATE}
     if match is None or (element != "bytes" and element not in known):
         raise WorkloadError(

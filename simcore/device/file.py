@@ -104,6 +104,7 @@ def known_devices() -> tuple[str, ...]:
 def load_device(name_or_path: str | Path) -> Device:
     """A device by its name (`gtx-480`) or from a file whose name ends in `.toml`.
 
+    Parts of a name do where they are those of one device only: `4090`, but not `h100`.
     Raises UnknownDevice, and DeviceFileError naming the file and the dotted key.
     """
     if _is_path(name_or_path):
@@ -133,12 +134,18 @@ def _is_path(name_or_path: str | Path) -> bool:
 
 
 def _known(name: str) -> str:
-    if name not in known_devices():
+    """The full name of a device; some of its parts do where no other device has them so."""
+    if name in known_devices():
+        return name
+    found = [known for known in known_devices() if f"-{name}-" in f"-{known}-"]
+    if len(found) > 1:
+        raise UnknownDevice(f"device {name!r} may be {' or '.join(found)}")
+    if not found:
         raise UnknownDevice(
             f"no device {name!r}{nearest(name, known_devices())}; "
             f"known are {', '.join(known_devices())}, or give the path of a .toml file"
         )
-    return name
+    return found[0]
 
 
 @cache

@@ -32,6 +32,31 @@ def test_buffer_has_element_type_and_shape(tmp_path: Path) -> None:
     assert not found.any()
 
 
+@pytest.mark.parametrize("sign", ["int", "uint", "float"])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_names_of_numpy(tmp_path: Path, sign: str, bits: int) -> None:
+    name = f"{sign}{bits}"
+    if name == "float8":
+        with pytest.raises(WorkloadError, match="is not a type"):
+            make(tmp_path, type=f"{name}[4]")
+    else:
+        assert make_array(tmp_path, type=f"{name}[4]").dtype == np.dtype(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *(("i8", np.int8), ("i16", np.int16), ("i32", np.int32), ("i64", np.int64)),
+        *(("fp16", np.float16), ("fp32", np.float32), ("fp64", np.float64)),
+        *(("char", np.int8), ("short", np.int16), ("int", np.int32)),
+        *(("half", np.float16), ("float", np.float32), ("double", np.float64)),
+        ("bfloat16", np.uint16),
+    ],
+)
+def test_names_of_triton_and_of_cuda(tmp_path: Path, name: str, dtype: type[Any]) -> None:
+    assert make_array(tmp_path, type=f"{name}[n]").dtype == dtype
+
+
 @pytest.mark.parametrize("name", ["u8", "s16", "b32", "s64", "f16", "f32", "f64"])
 def test_generators(tmp_path: Path, name: str) -> None:
     kind = f"{name}[100]"

@@ -169,6 +169,20 @@ def test_an_unknown_device_names_the_nearest() -> None:
         load_device("gtx-48")
 
 
+@pytest.mark.parametrize(
+    ("short", "name"), [("4090", "rtx-4090"), ("rtx-4000", "quadro-rtx-4000"), ("a40", "a40")]
+)
+def test_parts_of_a_name(short: str, name: str) -> None:
+    assert load_device(short).name == name
+
+
+def test_parts_of_several_names() -> None:
+    with pytest.raises(UnknownDevice, match="'h100' may be h100-pcie or h100-sxm"):
+        load_device("h100")
+    with pytest.raises(UnknownDevice, match="no device ''"):
+        load_device("")
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(DeviceFileError, match=r"absent\.toml: cannot be read"):
         load_device(tmp_path / "absent.toml")
