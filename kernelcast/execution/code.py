@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
-AMD_EXECUTED = ("gfx908", "gfx90a", "gfx942")
+AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942")
 """AMD's architectures whose machine code is executed: when it is asked for, because its issue is
 not modelled yet."""
 OLDEST_ARCHITECTURE = 70

@@ -10,7 +10,8 @@ from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval.spread import SPREAD, ends
 from kernelcast.models.model import launch_validity
 from kernelcast.models.tensor_work import tensor_rate
-from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["interval_bound"]

@@ -27,7 +27,8 @@ from kernelcast.models.model import ModelOptions, Recording, declared, launch_va
 from kernelcast.models.option import ModelOption
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.progress import lasting_stage, tell
-from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.mbarrier_waits import MBARRIER_WAIT

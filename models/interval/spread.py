@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
-from kernelcast.simcore.device.device import (
-    ArchitectureFacts,
-    Device,
-    MeasuredThroughput,
-    TimingFacts,
-)
+from kernelcast.simcore.device.device import ArchitectureFacts, Device, MeasuredThroughput
 from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.timing_facts import TimingFacts
 
 __all__ = ["SPREAD", "Ends", "ends", "premises"]
 

@@ -16,8 +16,9 @@ from kernelcast.models.mpd_cpd.ptx_costs import (
     ParallelDegreeFacts,
     PtxCostFacts,
 )
-from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 
 __all__ = ["MEASURED_ON", "ptx_costs"]
 

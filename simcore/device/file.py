@@ -35,12 +35,12 @@ from kernelcast.simcore.device.device import (
     SharedMemoryFacts,
     SmFacts,
     Source,
-    TimingFacts,
 )
 from kernelcast.simcore.device.host_link_facts import HostLinkFacts
 from kernelcast.simcore.device.section import Facts, Section, section_named, section_names
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 from kernelcast.simcore.device.texture_facts import TextureFacts
+from kernelcast.simcore.device.timing_facts import TimingFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from kernelcast.simcore.device.device import ArchitectureFacts, Device, TimingFacts
+from kernelcast.simcore.device.device import ArchitectureFacts, Device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 
 __all__ = ["timing_contradictions"]
 

@@ -30,6 +30,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     SpecialRegister,
 )
 from kernelcast.simcore.isa.ir.machine_code import MachineCode
+from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = ["lowered_kernel"]
 
@@ -51,6 +52,18 @@ _THREAD = (Special.TID_X, Special.TID_Y, Special.TID_Z)
 _GROUP = (Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z)
 _ID_BITS = 10
 _VECTOR = ("v_", "ds_", "global_", "flat_", "buffer_", "scratch_")
+_APERTURES = {192: AddressSpace.LOCAL, 196: AddressSpace.SHARED}
+"""Where code that has no registers for it finds the upper words of flat addresses."""
+_GCN3 = "gfx803"
+_OF_GCN3 = {
+    "v_add_u32": "v_add_co_u32",
+    "v_sub_u32": "v_sub_co_u32",
+    "v_subrev_u32": "v_subrev_co_u32",
+    "v_addc_u32": "v_addc_co_u32",
+    "v_subb_u32": "v_subb_co_u32",
+    "v_subbrev_u32": "v_subbrev_co_u32",
+}
+"""What GCN 3 calls sums that have a carry, as all of its do (GCN3 ISA, chapter 12.9)."""
 _IDS_APART = ("gfx803", "gfx908")
 """Architectures that have the numbers of work-items in a register for each axis."""
 
@@ -74,7 +87,7 @@ class _KernelLowering:
     def __init__(
         self, code: AsmKernel, source: Kernel, metadata: KernelMetadata, architecture: str
     ) -> None:
-        self._has_ids_apart = architecture in _IDS_APART
+        self._architecture = architecture
         self._assembly, self._source, self._metadata = code, source, metadata
         span = code.instructions[0].span if code.instructions else SourceSpan(source.name, 1, 1)
         self._code = Writer(span)
@@ -105,6 +118,10 @@ class _KernelLowering:
         )
 
     def _lower(self, instruction: AsmInstruction, number: int, blocks: dict[str, int]) -> None:
+        if self._architecture == _GCN3:
+            instruction = replace(
+                instruction, opcode=_OF_GCN3.get(instruction.opcode, instruction.opcode)
+            )
         code, opcode = self._code, instruction.opcode
         code.begin(instruction)
         site = Site(code, instruction, self._is_scc_read(number))
@@ -121,6 +138,8 @@ class _KernelLowering:
         if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier")):
             code.finish()
         self._places.follow(instruction)
+        if opcode == "s_mov_b64" and set(code.names(instruction.operands[1])) & code.own_memory:
+            code.own_memory.add(code.names(instruction.operands[0])[0])
 
     def _arguments_of(self, instruction: AsmInstruction) -> Arguments | None:
         """The arguments of the launch where a scalar load reads from them."""
@@ -148,6 +167,8 @@ class _KernelLowering:
         for name, count in _USER_REGISTERS:
             if not settings.get(f"user_sgpr_{name}", 0):
                 continue
+            if name == "private_segment_buffer":
+                code.own_memory.add(f"s{number}")
             if name in _OF_OWN_MEMORY:
                 for register in range(number, number + count):
                     code.set_scalar(f"s{register}", [Immediate(0)])
@@ -166,7 +187,7 @@ class _KernelLowering:
     def _enter_threads(self, last_axis: int) -> None:
         """The numbers of the work-item: ten bits each of one register, or a register each."""
         code = self._code
-        if self._has_ids_apart:
+        if self._architecture in _IDS_APART:
             for axis in range(last_axis + 1):
                 code.unguarded("mov.b32", code.word(f"v{axis}"), self._special(_THREAD[axis]))
             return
@@ -195,6 +216,8 @@ class _KernelLowering:
             return self._special(_THREADS[2])
         if distance == 20:
             return Immediate(0)  # no work-group is smaller than the others
+        if distance in _APERTURES:
+            return Immediate(WINDOWS[_APERTURES[distance]] >> 32)
         raise code.refused(f"what lies {distance} bytes behind the arguments")
 
 

@@ -47,8 +47,6 @@ _ATOMICS = {
     "xor": ("xor", "b32"),
     "xor_b32": ("xor", "b32"),
 }
-_OWN_MEMORY = "s[0:3]"
-"""The descriptor of the memory of a work-item, which every kernel begins with that uses it."""
 _SCALAR_LOAD = re.compile(r"s_load_dword(?:x(\d+))?")
 
 
@@ -133,7 +131,7 @@ def _atomic(space: AddressSpace, name: str, site: Site) -> None:
 def _own_place(site: Site) -> Address:
     """A register or none, the descriptor of the memory, and a distance from its beginning."""
     code, (descriptor, distance) = site.code, site.operands[-2:]
-    if descriptor != _OWN_MEMORY or not distance.isdigit():
+    if code.names(descriptor)[0] not in code.own_memory or not distance.isdigit():
         raise code.refused("a buffer that is not the memory of the work-item")
     register = site.operands[1]
     place = Immediate(0) if register == "off" else code.single(register)

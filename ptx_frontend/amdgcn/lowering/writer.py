@@ -43,6 +43,8 @@ class Writer(InstructionWriter):
         """Whether the lane takes part."""
         self.scc = self.file.new("scc", 1)
         self.guard: Guard | None = None
+        self.own_memory: set[str] = set()
+        """The first registers of descriptors of the memory of a work-item."""
         self._words: dict[str, Register] = {}
         self._masks: dict[str, Register] = {"exec_lo": self.exec}
         self._instruction: AsmInstruction | None = None

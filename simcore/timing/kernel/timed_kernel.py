@@ -8,7 +8,8 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths

@@ -25,11 +25,11 @@ from kernelcast.simcore.device.device import (
     MeasuredThroughput,
     Provenance,
     Source,
-    TimingFacts,
 )
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.device.named_facts import device_facts
 from kernelcast.simcore.device.rescaling import CEILINGS, CURVES, RULES, Scalar
+from kernelcast.simcore.device.timing_facts import TimingFacts
 
 ALL_RULES = (*RULES, *(rule for section in SECTIONS.values() for rule in section.rules))
 GTX_480 = load_device("gtx-480")

@@ -8,8 +8,9 @@ import pytest
 
 from kernelcast.report.devices import device_rows
 from kernelcast.simcore.device.checks import contradictions
-from kernelcast.simcore.device.device import PipelineFacts, Source, TimingFacts
+from kernelcast.simcore.device.device import Source
 from kernelcast.simcore.device.file import known_devices, load_device, load_observations
+from kernelcast.simcore.device.timing_facts import PipelineFacts, TimingFacts
 
 PIPELINES = (
     *("fp32", "fp64", "half", "integer"),

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from micro_kernel import Step, micro_kernel
 
-from kernelcast.simcore.device.device import Device, PipelineFacts, TimingFacts
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.timing_facts import PipelineFacts, TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
-from kernelcast.simcore.device.device import Device, PipelineFacts, TimingFacts
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.timing_facts import PipelineFacts, TimingFacts
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from micro_kernel import Step, micro_kernel
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.simcore.device.device import TimingFacts
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 from kernelcast.simcore.timing.walk.kernel_arrays import kernel_arrays

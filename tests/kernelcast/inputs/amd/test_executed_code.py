@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import LaunchError
+from kernelcast.errors import CompilationError, LaunchError
 from kernelcast.execution.code import AMD_EXECUTED
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.execution.runnable import RunnableKernel
@@ -29,16 +29,29 @@ def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
     return RunnableKernel(module.native.amd_kernel(symbol, architecture))
 
 
-@pytest.mark.drawn(8)
+ROUNDED_TWICE = (
+    *("star5_2d", "convolution2d", "fir", "multiply", "kmeans_assign", "nbody", "fft512"),
+    "layernorm",
+)
+"""Kernels with fused products and sums, which LLVM leaves apart for gfx803."""
+
+
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("architecture", AMD_EXECUTED)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_results_are_those_of_the_ir(case: Case, architecture: str) -> None:
+    if (architecture, case.entry) == ("gfx803", "matrix_core_product"):
+        with pytest.raises(CompilationError, match="Cannot select: intrinsic"):
+            machine_kernel(case, architecture)
+        return
     kernel = machine_kernel(case, architecture)
     found = case.run({case.entry: kernel}, engine="jit", warp_width=64)
     case.check(found)
     source = case.run(loaded(case.file), engine="jit", warp_width=64)
     for name, value in source.items():
-        assert case.entry in NOT_BIT_EQUAL or np.array_equal(found[name], value), name
+        is_near = case.entry in NOT_BIT_EQUAL
+        is_near |= architecture == "gfx803" and case.entry in ROUNDED_TWICE
+        assert is_near or np.array_equal(found[name], value), name
 
 
 @pytest.mark.drawn(3)
@@ -62,8 +75,8 @@ def run(entry: str, code: str, device: str = "mi210") -> kc.KernelTrace:
 def test_machine_code_is_executed_where_it_is_asked_for() -> None:
     assert run("vector_add", "native").code == "gfx90a"
     assert run("vector_add", "auto").code == "source"
-    with pytest.raises(LaunchError, match="machine code of AMD Radeon R9 Nano is not read"):
-        run("vector_add", "native", "r9-nano")
+    with pytest.raises(LaunchError, match="machine code of Radeon RX 6900 XT is not read"):
+        run("vector_add", "native", "rx-6900-xt")
 
 
 def test_each_instruction_of_the_machine_counts_as_one() -> None:

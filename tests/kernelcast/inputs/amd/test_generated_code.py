@@ -57,7 +57,7 @@ def write(tmp_path: Path) -> Write:
     return written
 
 
-@pytest.mark.drawn(12)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("architecture", AMD_ARCHITECTURES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_every_kernel_has_code_whose_metadata_llvm_prints_too(

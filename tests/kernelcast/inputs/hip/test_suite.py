@@ -20,7 +20,7 @@ NOT_BIT_EQUAL = {
 NEEDS_64_LANES = ("matrix_core_product",)
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_results_are_those_of_numpy_on_both_engines(case: Case) -> None:
     module = loaded(case.file)
@@ -30,7 +30,7 @@ def test_results_are_those_of_numpy_on_both_engines(case: Case) -> None:
         assert np.array_equal(value, reference[name]), name
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     "case",
     [case for case in CASES if case.entry not in NEEDS_64_LANES],
@@ -40,7 +40,7 @@ def test_wavefronts_of_32_lanes_find_the_same(case: Case) -> None:
     case.check(case.run(loaded(case.file), engine="jit", warp_width=32))
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.twin is not None], ids=lambda case: case.entry
 )
