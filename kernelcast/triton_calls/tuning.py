@@ -54,7 +54,7 @@ class TunedConfig:
 
     @property
     def occupancy(self) -> Occupancy:
-        """The share of an SM that one launch fills."""
+        """How much of an SM it fills."""
         return self.prediction.occupancy
 
     @property
