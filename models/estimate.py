@@ -13,7 +13,7 @@ from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
-__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term", "executed_codes"]
+__all__ = ["Advice", "Combine", "DecisiveFact", "Estimate", "Parameter", "Term", "executed_codes"]
 
 
 _SOURCES = {
@@ -101,6 +101,14 @@ class Advice:
         return f"{self.what}: {self.why}" if self.why else self.what
 
 
+@dataclass(frozen=True, slots=True)
+class DecisiveFact:
+    """An assumed fact of the device, and the share of the time that 25 % of it move."""
+
+    name: str
+    effect: float
+
+
 @dataclass(frozen=True, repr=False)
 class Estimate(InNotebooks):
     """What a model says of one kernel on one device, for `repeats` launches together.
@@ -137,6 +145,7 @@ class Estimate(InNotebooks):
     contradictions: tuple[str, ...] = ()
     achieved: Mapping[str, float] = field(default_factory=dict)
     """Shares of peak rates, 0 to 1: `DRAM` bandwidth, and one type of arithmetic by its name."""
+    decisive_facts: tuple[DecisiveFact, ...] = ()
     sample_share: float | None = None
     """The share of the thread blocks whose memory was simulated; None for all of them."""
 

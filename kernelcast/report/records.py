@@ -83,6 +83,9 @@ def estimates_record(kernel: str, estimates: Sequence[Estimate]) -> Record:
                 "assumptions": list(item.assumptions),
                 "code": item.code,
                 "achieved": dict(item.achieved),
+                "decisive_facts": [
+                    {"name": fact.name, "effect": fact.effect} for fact in item.decisive_facts
+                ],
                 "sample_share": item.sample_share,
                 "speed_up": speed_up,
                 "valid": item.is_valid,

@@ -166,6 +166,13 @@ def _trust(estimates: Sequence[Estimate]) -> Iterator[str]:
     coverage = [item.coverage for item in estimates if item.coverage is not None]
     if coverage:
         parts.append(f"such ranges held {_percent(min(coverage))} of measured times")
+    facts: dict[str, float] = {}
+    for fact in (fact for item in estimates for fact in item.decisive_facts):
+        facts[fact.name] = max(fact.effect, facts.get(fact.name, 0.0))
+    if facts:
+        name = max(facts, key=lambda name: facts[name])
+        more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
+        parts.append(f"assumed: {name}{more}, 25 % off moves a time by {_percent(facts[name])}")
     yield "; ".join(parts)
 
 

@@ -18,6 +18,7 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.decisive_facts import decisive_facts
 from kernelcast.models.interval.expected import expected_walks_s
 from kernelcast.models.interval.model_error import model_error
 from kernelcast.models.interval.relief import reliefs
@@ -87,6 +88,7 @@ def _explained(made: _Simulated, kernel: TimedKernel, factor: float) -> Estimate
         gain_text=found[0].gain_text,
         causes=explained.causes,
         advice=explained.advice,
+        decisive_facts=decisive_facts(kernel, made.timing, made.tables),
     )
 
 

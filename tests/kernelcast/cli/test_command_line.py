@@ -42,7 +42,7 @@ def test_estimate_json_has_the_documented_shape(output: Output) -> None:
         *("device", "model", "time_s", "time_low_s", "time_high_s"),
         *("coverage", "bottleneck", "gain", "causes", "advice", "contradictions", "cycles"),
         *("clock_hz", "terms", "parameters", "assumptions", "valid", "code"),
-        *("achieved", "sample_share", "speed_up"),
+        *("achieved", "decisive_facts", "sample_share", "speed_up"),
     }
     assert all(set(item) == {"what", "gain", "where"} for item in estimate["advice"])
     assert estimate["advice"][0]["gain"] == estimate["gain"] > 1
