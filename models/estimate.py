@@ -17,8 +17,8 @@ __all__ = ["Advice", "Combine", "DecisiveFact", "Estimate", "Parameter", "Term",
 
 
 _SOURCES = {
-    SOURCE_CODE: "source in an assembler's order",
-    AS_WRITTEN: "source in its own order",
+    SOURCE_CODE: "source",
+    AS_WRITTEN: "source as written",
 }
 
 
@@ -103,10 +103,11 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class DecisiveFact:
-    """An assumed fact of the device, and the share of the time that 25 % of it move."""
+    """An assumed fact of a device: `change` of it, a share, moves the time by the share `effect`."""
 
     name: str
     effect: float
+    change: float
 
 
 @dataclass(frozen=True, repr=False)

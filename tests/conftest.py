@@ -40,6 +40,9 @@ settings.load_profile("kernelcast")
 # What tests execute must not depend on whether an assembler is installed; some ask for its code.
 os.environ["KERNELCAST_CODE"] = "source"
 
+# GNU readline, which pytest loads, tells processes that it starts a width of its own making.
+os.environ.pop("COLUMNS", None)
+
 # Tests execute: what an earlier run of theirs has kept must not hide that they no longer could.
 os.environ["KERNELCAST_STORE"] = "off"
 

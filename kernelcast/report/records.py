@@ -84,7 +84,8 @@ def estimates_record(kernel: str, estimates: Sequence[Estimate]) -> Record:
                 "code": item.code,
                 "achieved": dict(item.achieved),
                 "decisive_facts": [
-                    {"name": fact.name, "effect": fact.effect} for fact in item.decisive_facts
+                    {"name": fact.name, "change": fact.change, "effect": fact.effect}
+                    for fact in item.decisive_facts
                 ],
                 "sample_share": item.sample_share,
                 "speed_up": speed_up,

@@ -127,7 +127,13 @@ def _changes(estimates: Sequence[Estimate]) -> Iterator[str]:
     devices = {item.device for item in estimates}
     for change in found[:_MOST_CHANGES]:
         where = f" ({change.where})" if change.where else ""
-        yield f"{change.what}{where}: {_gains(change, devices)}"
+        yield f"{_in_short(change.what)}{where}: {_gains(change, devices)}"
+
+
+def _in_short(what: str) -> str:
+    """The first remedy of each part, where several parts hold the launch up together."""
+    parts = what.split("; ")
+    return what if len(parts) == 1 else "; ".join(part.partition(", ")[0] for part in parts)
 
 
 def _gains(change: _Change, devices: set[str]) -> str:
@@ -136,7 +142,9 @@ def _gains(change: _Change, devices: set[str]) -> str:
     text = (
         f"up to {most:.2f}x" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f}x to {most:.2f}x"
     )
-    return text if change.gains.keys() == devices else f"{text} on {', '.join(change.gains)}"
+    if change.gains.keys() == devices:
+        return text
+    return f"{text.removeprefix('up to ')} on {', '.join(change.gains)}"
 
 
 def _joined(estimates: Sequence[Estimate]) -> Iterable[_Change]:
@@ -166,13 +174,13 @@ def _trust(estimates: Sequence[Estimate]) -> Iterator[str]:
     coverage = [item.coverage for item in estimates if item.coverage is not None]
     if coverage:
         parts.append(f"such ranges held {_percent(min(coverage))} of measured times")
-    facts: dict[str, float] = {}
-    for fact in (fact for item in estimates for fact in item.decisive_facts):
-        facts[fact.name] = max(fact.effect, facts.get(fact.name, 0.0))
+    facts = [fact for item in estimates for fact in item.decisive_facts]
     if facts:
-        name = max(facts, key=lambda name: facts[name])
-        more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
-        parts.append(f"assumed: {name}{more}, 25 % off moves a time by {_percent(facts[name])}")
+        most = max(facts, key=lambda fact: fact.effect)
+        others = len({fact.name for fact in facts}) - 1
+        more = f", and {others} more" if others else ""
+        off = f"{_percent(most.change)} off: {_percent(most.effect)}"
+        parts.append(f"assumed {most.name} ({off}){more}")
     yield "; ".join(parts)
 
 

@@ -45,7 +45,7 @@ def decisive_facts(
     names = [name for name in timing.device.assumed if name.startswith(_TRIED)]
     for is_worse in (True, False):
         search.narrow(names, is_worse=is_worse)
-    facts = (DecisiveFact(*item) for item in search.effects.items())
+    facts = (DecisiveFact(name, effect, CHANGE) for name, effect in search.effects.items())
     return tuple(sorted(facts, key=lambda fact: -fact.effect))
 
 
