@@ -103,7 +103,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class DecisiveFact:
-    """An assumed fact of a device: `change` of it, a share, moves the time by the share `effect`."""
+    """An assumed fact of a device; changed by `change`, it moves the time by `effect`, both shares."""
 
     name: str
     effect: float
