@@ -103,7 +103,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class DecisiveFact:
-    """An assumed fact of a device; changed by `change`, it moves the time by `effect`, both shares."""
+    """An assumed fact of a device; changed by the share `change`, it moves the time by `effect`."""
 
     name: str
     effect: float
