@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
@@ -15,7 +16,16 @@ from kernelcast.simcore.device.file import load_observations
 
 __all__ = ["app"]
 
-app = typer.Typer(help="GPUs that are known, with the source of every value.")
+
+class _Commands(TyperGroup):
+    """Takes the name of a GPU for `show` of it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        named = args if args[0] in self.commands else ["show", *args]
+        return super().resolve_command(ctx, named)
+
+
+app = typer.Typer(cls=_Commands, help="GPUs that are known, with the source of every value.")
 
 
 @app.callback(invoke_without_command=True)
@@ -25,7 +35,7 @@ def devices(
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
-    """List the GPUs that are known; `show NAME` prints one with its sources."""
+    """List the GPUs that are known; `devices NAME` prints one with its sources."""
     if context.invoked_subcommand is not None:
         return
     known = [kc.device(name) for name in kc.devices()]

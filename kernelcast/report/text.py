@@ -193,7 +193,7 @@ def _device_names(devices: Iterable[Device]) -> RenderableType:
     table = column_table("", "architecture", "devices")
     for capability in sorted(names, key=_generation):
         table.add_row(capability, ", ".join(names[capability]))
-    return Group(table, Text("-v shows SMs and bandwidths, `devices show NAME` every value."))
+    return Group(table, Text("-v shows SMs and bandwidths, `devices NAME` every value."))
 
 
 def _generation(capability: str) -> tuple[bool, float, str]:

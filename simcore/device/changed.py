@@ -51,6 +51,9 @@ ALIASES: Mapping[str, str] = {
     "sm.early_release": "early_release",
     "memory.min_segment_bytes": "segments.min_segment_bytes",
     "memory.bandwidth_bytes_per_s": "dram.bandwidth_bytes_per_s",
+    "l1.bytes": "l1.capacity_bytes",
+    "l2.bytes": "l2.capacity_bytes",
+    "dram.bytes": "dram.capacity_bytes",
 }
 """Names of papers and manuals for facts of the device file."""
 
@@ -146,6 +149,9 @@ def _known(device: Device, old: Facts, given: str) -> str:
         return name
     if name.partition(".")[0] in optional_sections(device):
         return name
+    longer = [item for item in (*old, *absent) if item.startswith(f"{name}_")]
+    if len(longer) == 1:
+        return longer[0]
     known = [*old, *absent, *(alias for alias, fact in ALIASES.items() if fact in old)]
     raise DeviceFileError(f"{device.name}: no fact {given!r}{nearest(given, known)}")
 

@@ -265,6 +265,10 @@ def test_device_shows_every_value_with_its_source(output: Output) -> None:
     assert all(name in shown for name in values if len(name) < 24)
 
 
+def test_the_name_of_a_device_shows_it(output: Output) -> None:
+    assert output("devices", "gtx-480", "--json") == output("devices", "show", "gtx-480", "--json")
+
+
 def test_models(output: Output) -> None:
     record = json.loads(output("models", "--json"))
     assert [item["name"] for item in record["models"]] == list(MODELS)

@@ -133,6 +133,25 @@ def test_two_names_of_one_fact_stay_equal() -> None:
         assert found["measured.fp64_ops_per_s"] == pytest.approx(2 * 1.8409e11)
 
 
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ("dram.bandwidth", "dram.bandwidth_bytes_per_s"),
+        ("l2.capacity", "l2.capacity_bytes"),
+        ("timing.launch_overhead", "timing.launch_overhead_s"),
+    ],
+)
+def test_a_name_that_only_one_fact_begins_with_is_that_fact(short: str, whole: str) -> None:
+    value = device_facts(GTX_480)[whole] * 2
+    assert device_facts(changed_device(GTX_480, {short: value}))[whole] == value
+    assert after({short: value}) == after({whole: value})
+
+
+def test_a_name_that_several_facts_begin_with_is_none() -> None:
+    with pytest.raises(DeviceFileError, match=r"no fact 'timing\.l2'.*did you mean timing\.l2_"):
+        after({"timing.l2": 1.0})
+
+
 def test_explicit_values_win_in_any_order() -> None:
     changes: Changes = {
         "architecture.clock_hz": 1e9,
