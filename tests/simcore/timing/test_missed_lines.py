@@ -33,18 +33,9 @@ random_kernels: Any = SimpleNamespace(
 SMS = load_device("v100-pcie").architecture.sm_count
 
 
-def even(device: Device) -> Device:
-    """A device at whose DRAM requests come evenly: what waits there depends on the load."""
-    assert device.timing is not None
-    timing = replace(
-        device.timing, dram_queue_cycles=0.0, dram_mixed_queue_cycles=0.0, dram_turn_cycles=0.0
-    )
-    return replace(device, timing=timing)
-
-
 def far_memory(dram_latency: int) -> Device:
     """A V100 of which only the latency of DRAM counts."""
-    device = even(load_device("v100-pcie"))
+    device = load_device("v100-pcie")
     assert device.timing is not None
     timing = replace(
         device.timing,
@@ -89,7 +80,7 @@ def test_all_requests_together_have_their_shares(
     l1_hits: float, l2_hits: float, trips: int, warps: int
 ) -> None:
     """Sums over a sequence of low discrepancy are off by the logarithm of its length."""
-    device = even(load_device("v100-pcie"))
+    device = load_device("v100-pcie")
     load = Step(Pipeline.GLOBAL, (0,), (0,), l1_hits=l1_hits, l2_hits=l2_hits)
     past_l1, past_l2 = misses(micro_kernel([load], trips), device, warps)
     most = 1.5 + math.log2(warps)
@@ -113,7 +104,7 @@ def test_each_warp_waits_for_its_own_share(hits: float, trips: int) -> None:
 @pytest.mark.parametrize("hits", [0.25, 0.7])
 def test_thread_blocks_of_one_load_miss_in_turn(hits: float) -> None:
     """DRAM, four times slower, limits them, so that their time is that of the sectors that miss."""
-    device = even(load_device("v100-pcie"))
+    device = load_device("v100-pcie")
     bandwidth = device.dram.bandwidth_bytes_per_s / 4
     device = replace(device, dram=replace(device.dram, bandwidth_bytes_per_s=bandwidth))
     load = [Step(Pipeline.GLOBAL, (0,), (1,), l2_hits=hits), Step(Pipeline.FP32, (1,), (2,))]
@@ -127,7 +118,7 @@ def test_thread_blocks_of_one_load_miss_in_turn(hits: float) -> None:
 
 def test_accesses_of_one_warp_do_not_all_miss_at_once() -> None:
     """A warp misses four of twelve loads with a share of a third each, not all or none."""
-    device = even(load_device("v100-pcie"))
+    device = load_device("v100-pcie")
     loads = [Step(Pipeline.GLOBAL, (0,), (i,), l1_hits=2 / 3) for i in range(1, 13)]
     kernel = micro_kernel(loads, 1)
     past_l1, _ = misses(kernel, device, 64)
@@ -149,7 +140,7 @@ def test_more_bandwidth_seldom_takes_more_time(level: str) -> None:
     slower = 0
     for seed in range(1000):
         name, kernel = random_kernels.random_kernel(seed, waves=(2, 6))
-        device = even(random_kernels.DEVICES[name])
+        device = random_kernels.DEVICES[name]
         before = launch_timing(kernel, device, is_exact=True).cycles
         after = launch_timing(kernel, twice(device, level), is_exact=True).cycles
         slower += after > 1.001 * before
