@@ -137,7 +137,7 @@ class EstimateRequest:
 @bundled
 def estimate(
     workload: options.OptionalWorkload = None,
-    device: estimate_options.Devices = None,
+    device: options.Devices = None,
     model: estimate_options.Models = None,
     work_type: estimate_options.WorkType = None,
     variant: estimate_options.Variant = None,

@@ -18,7 +18,6 @@ from kernelcast.models import built_in_variants
 from kernelcast.report.summary import glossary_table
 
 __all__ = [
-    "Devices",
     "Explain",
     "Kernel",
     "Measured",
@@ -42,14 +41,6 @@ def _explain(word: str | None) -> None:
 
 _METRICS = "From a profiler's file instead of execution"
 
-Devices: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="GPU, by name or device file; may be repeated.",
-        metavar="D",
-        autocompletion=device_names,
-    ),
-]
 Models: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -8,7 +8,7 @@ import typer
 
 from kernelcast.cli import options
 from kernelcast.cli.option_bundles import OutputOptions, bundled
-from kernelcast.cli.rank import Devices, Kernel
+from kernelcast.cli.rank import Kernel
 from kernelcast.errors import KernelcastError
 from kernelcast.ranking.variations import split_variations
 
@@ -35,7 +35,7 @@ Scale: TypeAlias = Annotated[
 @bundled
 def layers(
     kernel: Kernel,
-    device: Devices = None,
+    device: options.Devices = None,
     vary: Vary = None,
     scale: Scale = None,
     size: options.Size = None,

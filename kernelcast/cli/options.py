@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 import kernelcast as kc
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.caches import Caches
@@ -22,6 +23,7 @@ __all__ = [
     "CachesChoice",
     "CodeChoice",
     "Csv",
+    "Devices",
     "Engine",
     "EngineName",
     "Exact",
@@ -30,6 +32,7 @@ __all__ = [
     "LimitSeconds",
     "NoStore",
     "OptionalWorkload",
+    "Processes",
     "Registers",
     "Sample",
     "Size",
@@ -72,6 +75,17 @@ OptionalWorkload: TypeAlias = Annotated[Path | None, _WORKLOAD_OR_TRACE]
 Size: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Problem size of the workload file; default: its first.", metavar="NAME"),
+]
+Devices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="GPU, by name or device file; may be repeated.",
+        metavar="D",
+        autocompletion=device_names,
+    ),
+]
+Processes: TypeAlias = Annotated[
+    int | None, typer.Option(help="Default: one for each core.", metavar="N", min=1)
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON object.")]
 Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]

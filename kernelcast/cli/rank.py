@@ -10,7 +10,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.completion import device_names, model_names
+from kernelcast.cli.completion import model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.terminal import show_error, show_progress
 from kernelcast.ranking.variations import split_variations
@@ -25,14 +25,6 @@ Kernel: TypeAlias = Annotated[
         metavar="KERNEL",
         help="A workload file, a file of addresses, or one line: "
         r"'b\[y, x] = a\[y, x - 1..1]; domain = 512x512'.",
-    ),
-]
-Devices: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="GPU, by name or device file; may be repeated.",
-        metavar="D",
-        autocompletion=device_names,
     ),
 ]
 Vary: TypeAlias = Annotated[
@@ -54,9 +46,6 @@ Models: TypeAlias = Annotated[
 ]
 Top: TypeAlias = Annotated[
     int, typer.Option(help="Rows of the table; 0 shows all.", metavar="N", min=0)
-]
-Processes: TypeAlias = Annotated[
-    int | None, typer.Option(help="Default: one for each core.", metavar="N", min=1)
 ]
 Resume: TypeAlias = Annotated[
     Path | None,
@@ -82,13 +71,13 @@ Check: TypeAlias = Annotated[
 @bundled
 def rank(
     kernel: Kernel,
-    device: Devices = None,
+    device: options.Devices = None,
     vary: Vary = None,
     model: Models = None,
     top: Top = _TOP,
     plot: Plot = None,
     resume: Resume = None,
-    processes: Processes = None,
+    processes: options.Processes = None,
     check: Check = None,
     *,
     how: ExecutionOptions,

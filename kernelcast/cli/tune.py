@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from kernelcast.cli import options
+from kernelcast.cli.completion import model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.execution.run_options import RunOptions
 
 __all__ = ["tune"]
 
-WorkloadFile: TypeAlias = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload.")]
-Devices: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
-]
 Vary: TypeAlias = Annotated[
     list[str],
     typer.Option(
@@ -28,20 +23,22 @@ Vary: TypeAlias = Annotated[
     ),
 ]
 Model: TypeAlias = Annotated[
-    str | None, typer.Option(help="Performance model. Default: that of `estimate`.", metavar="M")
-]
-Processes: TypeAlias = Annotated[
-    int | None, typer.Option(help="Default: one for each core.", metavar="N", min=1)
+    str | None,
+    typer.Option(
+        help="Performance model. Default: that of `estimate`.",
+        metavar="M",
+        autocompletion=model_names,
+    ),
 ]
 
 
 @bundled
 def tune(
-    workload: WorkloadFile,
+    workload: options.WorkloadPath,
     vary: Vary,
-    device: Devices = None,
+    device: options.Devices = None,
     model: Model = None,
-    processes: Processes = None,
+    processes: options.Processes = None,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
