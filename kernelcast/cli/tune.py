@@ -10,6 +10,7 @@ import typer
 from kernelcast.cli import options
 from kernelcast.cli.completion import model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.cli.terminal import show_progress
 from kernelcast.execution.run_options import RunOptions
 
 __all__ = ["tune"]
@@ -66,7 +67,10 @@ def tune(
         processes=processes or os.cpu_count() or 1,
     )
     values = split_variants(vary)
-    found = [tune_workload(workload, target, values, chosen) for target in targets]
+    found = []
+    for target in targets:
+        with show_progress(f"tuning for {target.name}") as progress:
+            found.append(tune_workload(workload, target, values, chosen, progress))
     output.show(
         record=lambda: report.tuning_record(found),
         rows=lambda: report.tuning_rows(found),

@@ -23,6 +23,7 @@ from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import needs_paths
 from kernelcast.models.estimate import Estimate
+from kernelcast.progress import Progress
 from kernelcast.ranking.execution import with_thread_block
 from kernelcast.ranking.variations import Shape
 from kernelcast.simcore.device.device import Device
@@ -146,8 +147,9 @@ def tune_workload(
     device: Device | str,
     vary: Mapping[str, Sequence[str]],
     options: VariantOptions | None = None,
+    progress: Progress | None = None,
 ) -> VariantTuning:
-    """All combinations of the values of `vary`, fastest first.
+    """All combinations of the values of `vary`, fastest first; `progress` is told the share done.
 
     KernelcastError when the workload cannot be read, or no variant can be compiled.
     """
@@ -160,7 +162,10 @@ def tune_workload(
     rows: list[TunedVariant] = []
     refused: list[tuple[Values, str]] = []
     outcome = partial(_outcome, read, target, chosen)
-    for values, found in zip(variants, _mapped(outcome, variants, chosen.processes), strict=True):
+    outcomes = zip(variants, _mapped(outcome, variants, chosen.processes), strict=True)
+    for number, (values, found) in enumerate(outcomes, 1):
+        if progress is not None:
+            progress(number / len(variants))
         if isinstance(found, TunedVariant):
             rows.append(found)
         else:

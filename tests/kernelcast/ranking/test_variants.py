@@ -79,7 +79,10 @@ def test_a_variant_computes_what_its_reference_does(workload: Path) -> None:
 
 
 def test_variants_are_ranked(workload: Path) -> None:
-    found = kc.tune_workload(workload, DEVICE, {"TILE": ["32", "8", "2"], "block": ["64", "2048"]})
+    vary = {"TILE": ["32", "8", "2"], "block": ["64", "2048"]}
+    told: list[float] = []
+    found = kc.tune_workload(workload, DEVICE, vary, progress=told.append)
+    assert told == [number / 6 for number in range(1, 7)]
     assert [dict(row.configuration) for row in found.rows] == [
         {"TILE": "2", "block": "64"},
         {"TILE": "8", "block": "64"},
