@@ -75,7 +75,7 @@ def _simulators() -> Component:
 
 
 def _nvrtc() -> str:
-    from kernelcast.inputs.nvrtc_library import cuda_header_folders, load_nvrtc
+    from kernelcast.inputs.cuda.nvrtc_library import cuda_header_folders, load_nvrtc
 
     load_nvrtc()
     folders = cuda_header_folders()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from kernelcast.inputs.amd.generated_code import GeneratedCode
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.cuda_source import compile_cuda
+from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE, compile_cuda
 from kernelcast.inputs.embedded_code import load_embedded
 from kernelcast.inputs.embedded_native import EmbeddedNative
 from kernelcast.inputs.fat_binary import is_fat_binary
@@ -59,7 +60,7 @@ def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
     if includes_hip(_text_of(file)):
         return _hip(file, options)
     made = compile_cuda(file, options)
-    return ptx_module(made.ptx, f"{file} (PTX)", made.names)
+    return replace(ptx_module(made.ptx, f"{file} (PTX)", made.names), note=made.note)
 
 
 def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
@@ -71,7 +72,7 @@ def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
             f"{file}: it holds no kernel: no __global__ function is defined; instances of "
             "templates that nothing in it makes are named as `names`"
         )
-    note = _NO_HOST_CODE if has_host_code(source.text) else ""
+    note = NO_HOST_CODE if has_host_code(source.text) else ""
     code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file), module)
     return LoadedModule(module, made.names, code, note)
 
@@ -151,10 +152,6 @@ READERS: dict[str, Reader] = {
     ".spv": _ir,
 }
 """Readers by the suffix of a file; files of any other are known by what they begin with."""
-_NO_HOST_CODE = (
-    "host code is skipped, launches by <<<>>> among it: kernels are launched from Python, by "
-    "workloads, or by the program under 'kernelcast capture'"
-)
 _VERSION = re.compile(rb"^[ \t]*\.(version|target|address_size)\b", re.MULTILINE)
 """One of the directives that PTX begins with."""
 _HEAD_BYTES = 24

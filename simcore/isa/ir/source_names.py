@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["source_name"]
+__all__ = ["instance_name", "source_name"]
 
 _MANGLED = "_Z"
 _KEPT_NAMES = 1 << 16
@@ -25,6 +25,22 @@ def source_name(symbol: str) -> str:
         return "::".join(_parts(demangle.parse(symbol, language="itanium"))) or symbol
     except demangle.DemanglingError:
         return symbol
+
+
+@lru_cache(_KEPT_NAMES)
+def instance_name(symbol: str) -> str:
+    """`_ZN3lib5scaleIfEEvPT_` -> `lib::scale<float>`: the source name with template arguments."""
+    if not symbol.startswith(_MANGLED):
+        return symbol
+    import demangle
+
+    try:
+        node: Any = demangle.parse(symbol, language="itanium")
+    except demangle.DemanglingError:
+        return symbol
+    while node.kind == "decorated":
+        node = node.inner
+    return str(node.name) if node.kind == "function" else str(node)
 
 
 def _parts(node: Any) -> list[str]:
