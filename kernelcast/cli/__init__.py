@@ -21,15 +21,16 @@ from kernelcast.cli.estimate import estimate
 from kernelcast.cli.installation import cache
 from kernelcast.cli.installation.doctor import doctor
 from kernelcast.cli.installation.tools import tools
+from kernelcast.cli.kernels.init import init
+from kernelcast.cli.kernels.mix import mix
+from kernelcast.cli.kernels.run import run
+from kernelcast.cli.kernels.support import support
 from kernelcast.cli.layers import layers
-from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
 from kernelcast.cli.programs.build import build
 from kernelcast.cli.programs.capture import capture
 from kernelcast.cli.rank import rank
-from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
-from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.tune import tune
@@ -93,7 +94,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
-    *(compare, support, validate, bench, tools, doctor),
+    *(init, compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

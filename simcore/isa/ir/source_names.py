@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["instance_name", "source_name"]
+__all__ = ["instance_name", "parameter_types", "source_name"]
 
 _MANGLED = "_Z"
 _KEPT_NAMES = 1 << 16
@@ -41,6 +41,19 @@ def instance_name(symbol: str) -> str:
     while node.kind == "decorated":
         node = node.inner
     return str(node.name) if node.kind == "function" else str(node)
+
+
+def parameter_types(symbol: str) -> tuple[str, ...]:
+    """`_Z4add1PKfi` -> `float const*`, `int`; none of a symbol that is not mangled."""
+    if not symbol.startswith(_MANGLED):
+        return ()
+    import demangle
+
+    try:
+        node: Any = demangle.parse(symbol, language="itanium")
+    except demangle.DemanglingError:
+        return ()
+    return tuple(str(item) for item in getattr(node, "parameters", ()))
 
 
 def _parts(node: Any) -> list[str]:
