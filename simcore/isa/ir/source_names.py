@@ -1,11 +1,13 @@
-"""C++ names of mangled symbols: enough to call a kernel by the name that its source gives it."""
+"""What mangled symbols of C++ say: the name in the source, and what parameters point to."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["source_name"]
+from kernelcast.simcore.isa.ir.element_types import without_qualifiers
+
+__all__ = ["elements_of_symbol", "source_name"]
 
 _MANGLED = "_Z"
 _KEPT_NAMES = 1 << 16
@@ -25,6 +27,28 @@ def source_name(symbol: str) -> str:
         return "::".join(_parts(demangle.parse(symbol, language="itanium"))) or symbol
     except demangle.DemanglingError:
         return symbol
+
+
+@lru_cache(_KEPT_NAMES)
+def elements_of_symbol(symbol: str) -> tuple[str, ...]:
+    """What each parameter of a mangled C++ name points to, `_Z1kPKfi` -> (`float`, ``).
+
+    Empty for a name that is not mangled.
+    """
+    if not symbol.startswith(_MANGLED):
+        return ()
+    import demangle  # most sources have no such names
+
+    try:
+        function: Any = demangle.parse(symbol, language="itanium")
+    except demangle.DemanglingError:
+        return ()
+    if function.kind != "function":
+        return ()
+    return tuple(
+        without_qualifiers(str(item.inner)) if item.kind == "pointer" else ""
+        for item in function.parameters
+    )
 
 
 def _parts(node: Any) -> list[str]:
