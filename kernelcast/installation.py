@@ -20,6 +20,7 @@ _PACKAGES = (
     ("triton", "kernels of Triton, run, estimated and tuned", "pip install triton"),
     ("torch", "tensors of PyTorch as arguments, and its operators", "pip install torch"),
     ("numba-cuda", "kernels of Numba", "pip install 'numba-cuda[cu13]'"),
+    ("pandas", "results as tables, `.to_frame()`", "pip install 'kernelcast[pandas]'"),
     ("pystencils", "stencils of pystencils", "pip install 'kernelcast[pystencils]'"),
 )
 

@@ -13,7 +13,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.execution.caches import Caches, first_contents
 from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
@@ -39,7 +39,7 @@ _HOW_TO_GET_A_WIDTH = (
 
 
 @dataclass(frozen=True, repr=False)
-class KernelTrace(InNotebooks):
+class KernelTrace(Tabular):
     """One launch, executed for each of the warp widths of `traces`, which rise.
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
