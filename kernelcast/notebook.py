@@ -51,7 +51,7 @@ class Tabular(InNotebooks):
         return _frames().frame_of(self)
 
     def table(self) -> Table:
-        """The same rows; for results that have no shorter table."""
+        """Cells of the rows of JSON, for results that have no shorter table."""
         records = _frames().flat_records(self)
         numbers = {
             name: all(isinstance(row[name], int | float) for row in records)

@@ -111,7 +111,7 @@ def test_profiles_traces_and_devices_are_frames(results: dict[str, object]) -> N
     trace = frames["trace of saxpy"].iloc[0]
     assert (trace["grid"], trace["thread_block"]) == ("40x1x1", "256x1x1")
     facts = frames["device gtx-480: GeForce GTX 480"].set_index("name")["value"]
-    assert facts["sm.count"] == 15
+    assert facts["architecture.sm_count"] == 15
 
 
 def test_a_frame_without_pandas_is_told_in_a_line(
