@@ -1,4 +1,4 @@
-"""Kernels by the names that their sources give them."""
+"""What sources say of kernels: their names, and what their pointers point to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from kernelcast.simcore.isa.ir.source_names import instance_name, source_name
 
 __all__ = ["called_by", "kernels_called", "shortest_names"]
-
 
 _SUFFIX = re.compile(r"\b(\d+)[uUlL]+\b")
 _CONST = re.compile(r"\bconst\s+([\w:]+)")

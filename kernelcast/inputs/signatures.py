@@ -6,13 +6,15 @@ types. Types are those of workload files: `f32`, or none where it is not one of 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kernelcast.inputs.cuda.cpp_text import Declaration, Kind, Token, Unbalanced, declarations
 from kernelcast.simcore.isa.ir.source_names import parameter_types
 
-__all__ = ["NamedParameter", "signature_of_symbol", "signatures"]
+__all__ = ["NamedParameter", "declared_elements", "signature_of_symbol", "signatures"]
 
 _KERNEL = frozenset(("__global__", "__kernel", "kernel"))
 _QUALIFIERS = frozenset((
@@ -33,16 +35,21 @@ _SPELLED = {
 }  # fmt: skip
 
 
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedParameter:
     """A parameter as the source has it; `lanes` of a vector type such as `float4`.
 
-    `type` is empty where it is none of a workload's: a struct, or that of a template.
+    `type` is empty where it is none of a workload's: a struct, or that of a template. `spelled`:
+    the source's name of the type, without qualifiers and `*`.
     """
 
     name: str
     type: str
     lanes: int = 1
+    spelled: str = field(default="", compare=False)
     is_pointer: bool = False
     is_const: bool = False
 
@@ -50,13 +57,31 @@ class NamedParameter:
 def signatures(text: str) -> dict[str, tuple[NamedParameter, ...]]:
     """The parameters of each kernel of a source by its name, without namespaces.
 
-    Nothing where the source's declarations cannot be told apart.
+    Nothing where the source's declarations cannot be told apart, nor of names with two kernels.
     """
     try:
-        found = declarations(text)
+        found = list(_kernels(declarations(text)))
     except Unbalanced:
         return {}
-    return dict(_kernels(found))
+    names = Counter(name for name, _ in found)
+    return {name: parameters for name, parameters in found if names[name] == 1}
+
+
+def declared_elements(source: bytes) -> dict[str, tuple[str, ...]]:
+    """What each parameter of a kernel points to; empty for values and for what is not plain.
+
+    For names that hold no types: those of `extern "C"` kernels, and of OpenCL. A parameter with a
+    macro of the text in it is not plain. A typedef is a name that means nothing to those who ask.
+    """
+    text = source.decode("utf-8", "replace")
+    macros = set(_MACRO.findall(text))
+    return {
+        name: tuple(
+            item.spelled if item.is_pointer and not macros & set(item.spelled.split()) else ""
+            for item in parameters
+        )
+        for name, parameters in signatures(text).items()
+    }
 
 
 def signature_of_symbol(symbol: str) -> tuple[NamedParameter, ...]:
@@ -117,6 +142,8 @@ def _named(part: Sequence[Token]) -> NamedParameter:
 def _parameter(tokens: Sequence[Token], name: str) -> NamedParameter:
     texts = [token.text for token in tokens]
     words = [text for text in texts if text not in _QUALIFIERS and text not in ("*", "&", "::")]
+    if texts.count("*") > 1:  # to pointers, of which a workload has no type
+        return NamedParameter(name, "", is_pointer=True)
     spelled = " ".join(words)
     base = spelled.rstrip("0123456789")
     digits = spelled[len(base) :]
@@ -128,6 +155,7 @@ def _parameter(tokens: Sequence[Token], name: str) -> NamedParameter:
         name,
         _SPELLED.get(base if is_vector else spelled, _SPELLED.get(integer, "")),
         int(digits) if is_vector else 1,
+        spelled,
         is_pointer="*" in texts,
         is_const="const" in texts,
     )

@@ -30,10 +30,12 @@ from kernelcast.inputs.native.cubins import kernels_of
 from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.signatures import declared_elements
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.ptx_frontend.amdgcn.code_object import is_amd_elf, is_bundle
 from kernelcast.ptx_frontend.sass.container.cubin import is_cubin, read_cubin
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
+from kernelcast.simcore.isa.ir.element_types import with_elements
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["COMPILED_SUFFIXES", "READERS", "Reader", "has_units", "load_source"]
@@ -60,13 +62,15 @@ def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
     if includes_hip(_text_of(file)):
         return _hip(file, options)
     made = compile_cuda(file, options)
-    return replace(ptx_module(made.ptx, f"{file} (PTX)", made.names), note=made.note)
+    elements = declared_elements(_text_of(file))
+    module = ptx_module(made.ptx, f"{file} (PTX)", made.names, elements)
+    return replace(module, note=made.note)
 
 
 def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
     source = read_clang_source(file)
     made = compile_hip(source, options)
-    module = read_ir(made.ir, str(file))
+    module = with_elements(read_ir(made.ir, str(file)), declared_elements(source.text))
     if not module.kernels and not module.rejected:
         raise InputError(
             f"{file}: it holds no kernel: no __global__ function is defined; instances of "
@@ -87,7 +91,8 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
     source = read_clang_source(file)
     if options.architecture:
         ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
-        return LoadedModule(with_names_of_builtins(ptx))
+        told = with_elements(with_names_of_builtins(ptx), declared_elements(source.text))
+        return LoadedModule(told)
     return LoadedModule(read_ir(compile_opencl(source, options), str(file)))
 
 

@@ -17,6 +17,7 @@ from kernelcast.cli.validate.times import TimesRequest, show_times
 from kernelcast.cli.validate.volumes import show_volumes
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.code import Code
+from kernelcast.shipped_files import validation_folder
 
 __all__ = ["validate"]
 
@@ -185,6 +186,7 @@ def validate(
     tolerance, an error beyond 25 % has no explanation, or an error moved by more than a percentage
     point from the baseline.
     """
+    validation_folder()
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
     _check_options(

@@ -1,11 +1,13 @@
-"""C++ names of mangled symbols: enough to call a kernel by the name that its source gives it."""
+"""What mangled symbols of C++ say: the name in the source, and what parameters point to."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["instance_name", "parameter_types", "source_name"]
+from kernelcast.simcore.isa.ir.element_types import without_qualifiers
+
+__all__ = ["elements_of_symbol", "instance_name", "parameter_types", "source_name"]
 
 _MANGLED = "_Z"
 _KEPT_NAMES = 1 << 16
@@ -54,6 +56,17 @@ def parameter_types(symbol: str) -> tuple[str, ...]:
     except demangle.DemanglingError:
         return ()
     return tuple(str(item) for item in getattr(node, "parameters", ()))
+
+
+def elements_of_symbol(symbol: str) -> tuple[str, ...]:
+    """What each parameter of a mangled C++ name points to, `_Z1kPKfi` -> (`float`, ``).
+
+    Empty for a name that is not mangled.
+    """
+    return tuple(
+        without_qualifiers(text.removesuffix("*")) if text.endswith("*") else ""
+        for text in parameter_types(symbol)
+    )
 
 
 def _parts(node: Any) -> list[str]:
