@@ -44,7 +44,7 @@ def test_a_sample_that_may_grow_is_near(name: str) -> None:
 def test_a_sample_that_cannot_grow_is_simulated_once(
     name: str, simulations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That of the sparse product has as large a share as a sample may have."""
+    """The first sample of the sparse product has as large a share as one may have."""
     shares: list[float] = []
     result = _SampledLaunch.result
 

@@ -27,7 +27,13 @@ from kernelcast.inputs.cuda.nvrtc import NvrtcFailure, NvrtcResult, nvrtc_compil
 from kernelcast.inputs.cuda.nvrtc_library import cuda_header_folders
 from kernelcast.inputs.included_files import check_confined, included_files
 
-__all__ = ["DEFAULT_ARCHITECTURE", "NO_HOST_CODE", "CompiledCuda", "compile_cuda"]
+__all__ = [
+    "DEFAULT_ARCHITECTURE",
+    "NO_HOST_CODE",
+    "CompiledCuda",
+    "compile_cuda",
+    "compile_cuda_text",
+]
 
 DEFAULT_ARCHITECTURE = "sm_75"
 """The oldest one that all versions of NVRTC in use know."""
@@ -122,6 +128,11 @@ def compile_cuda(path: Path, options: CompilerOptions) -> CompiledCuda:
         source = read_input(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    return compile_cuda_text(source, path, options)
+
+
+def compile_cuda_text(source: bytes, path: Path, options: CompilerOptions) -> CompiledCuda:
+    """Compiles a text as `compile_cuda` does a file; `path` is what messages call it."""
     check_options(options)
     if options.confined_to is not None:
         folders = (*options.include, *folders_in(options.options))
