@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["details_record", "versions_record"]
 
-_PACKAGES = ("numpy", "llvmlite", "plotly")
+_PACKAGES = ("numpy", "llvmlite")
 
 
 def details_record(estimate: Estimate, profile: KernelProfile, device: Device) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernelcast.models.interval.shares import SHARES
 from kernelcast.models.topdown import IssueSlots, topdown_from_stalls
 from kernelcast.report.topdown import part_record
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reason_name", "slots_record", "topdown_parts"]
 
+_MEANINGS = {reason: share.meaning for share in SHARES for reason in share.reasons}
 _NO_WARP = (StallReason.IDLE, StallReason.THREAD_BLOCK_LAUNCH)
 
 
@@ -32,6 +34,7 @@ def slots_record(account: SlotAccount) -> dict[str, Any]:
         {
             "reason": reason_name(reason),
             "nvprof": reason.nvprof,
+            "meaning": _MEANINGS.get(reason, ""),
             "slots": account.lost(reason),
             "warp_cycles": account.stalled(reason),
         }

@@ -38,7 +38,8 @@ class Chart:
     """A chart as plotly.js takes it: traces and layout as plain dictionaries, `height` in pixels.
 
     Colours of text, axes and background are the page's, light or dark: a layout has none. A trace
-    may name a colour of the page, `var:blue`; `PALETTE` of `page.js` lists them.
+    may name a colour of the page, `var:blue`, or a fainter one, `var:blue@0.5`; `PALETTE` of
+    `page.js` lists them.
     """
 
     traces: Sequence[Mapping[str, Any]]
@@ -74,11 +75,13 @@ def page(
     charts: Mapping[str, Chart] | None = None,
     data: Mapping[str, Any] | None = None,
     scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
 ) -> str:
     """The text of the file; a `body` that is no markup is escaped like all else.
 
     `charts` by the names that figures in the body have; `data` is read by scripts, as
-    `kernelcastData("record")`; `scripts` are names of templates' scripts that run after the page's.
+    `kernelcastData("record")`; `scripts` and `styles` are names of files among the templates that
+    come after the page's own.
     KernelcastError where plotly is not installed although there are charts.
     """
     from markupsafe import Markup
@@ -89,7 +92,7 @@ def page(
     return rendered(
         "page.html",
         title=title,
-        style=Markup(_text("style.css")),
+        style=Markup("\n".join(map(_text, ("style.css", *styles)))),
         policy=_policy(sources),
         body=body,
         data=[

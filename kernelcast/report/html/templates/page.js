@@ -12,10 +12,17 @@ const Theme = {
   color(name) {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   },
+  /* A colour, so much of it as `share` says and of the background for the rest. */
+  mixed(name, share) {
+    if (share === undefined) return Theme.color(name);
+    const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+    const front = channels(Theme.color(name)), back = channels(Theme.color("page"));
+    return "rgb(" + front.map((value, i) => Math.round(value * share + back[i] * (1 - share))) + ")";
+  },
   /* A copy in which every `var:NAME` is that colour of the page. */
   painted(value) {
     if (typeof value === "string") {
-      return value.startsWith("var:") ? Theme.color(value.slice(4)) : value;
+      return value.startsWith("var:") ? Theme.mixed(...value.slice(4).split("@")) : value;
     }
     if (Array.isArray(value)) return value.map(Theme.painted);
     if (value && typeof value === "object") {
