@@ -109,6 +109,14 @@ function makeSortable(table) {
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
 Charts.drawAll(document);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Charts.drawAll(document));
+let drawnAt = innerWidth;
+addEventListener("resize", () => {
+  /* Layouts of narrow pages are others; plotly itself keeps to the width. */
+  if ((drawnAt < 700) !== (innerWidth < 700)) {
+    drawnAt = innerWidth;
+    Charts.drawAll(document);
+  }
+});
 addEventListener("beforeprint", () => {
   for (const item of document.querySelectorAll("details:not([open])")) item.open = true;
   Charts.drawAll(document);
