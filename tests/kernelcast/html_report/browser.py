@@ -62,7 +62,8 @@ class Browser:
 
     def messages(self) -> list[str]:
         """Errors and warnings of the console since the last call."""
-        return [str(item["message"]) for item in self._driver.get_log("browser")]
+        driver: Any = self._driver  # whose logs have no types
+        return [str(item["message"]) for item in driver.get_log("browser")]
 
     def evaluate(self, script: str, *values: object) -> Any:
         """The value that `return ...` of a script gives."""

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import kernelcast as kc
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.reporting import report_records
 
-__all__ = ["EXAMPLES", "WORKLOADS", "Report", "data_of", "report_of", "text_of"]
+__all__ = [
+    "EXAMPLES",
+    "ROOT",
+    "WORKLOADS",
+    "Report",
+    "data_of",
+    "module_of",
+    "report_of",
+    "text_of",
+]
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES, WORKLOADS = ROOT / "examples", ROOT / "validation" / "workloads"
@@ -43,6 +54,16 @@ def report_of(
     kc.write_report(path, estimates, profiles)
     (record,) = report_records(list(zip(estimates, profiles, strict=True)))
     return Report(path, json.loads(json.dumps(record)), estimates, profiles)
+
+
+def module_of(file: Path) -> ModuleType:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(f"example_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def data_of(path: Path) -> dict[str, Any]:

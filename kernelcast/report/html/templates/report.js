@@ -38,7 +38,8 @@ function views(code) {
   const found = [];
   const bySource = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i] + ":" + code.source_line[i]);
   if (bySource.size) {
-    const files = [...new Set(all.filter((i) => code.source_line[i]).map((i) => code.source_file[i]))];
+    const byFile = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i]);
+    const files = [...byFile.keys()].sort((a, b) => byFile.get(b).length - byFile.get(a).length);
     const lines = [];
     for (const file of files) {
       const texts = new Map(sources[file] || []);
