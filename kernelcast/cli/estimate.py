@@ -182,9 +182,7 @@ def estimate(
         own.values,
     )
     request.check()
-    if plot is not None:
-        check_plot(plot, request.models, devices, measured)
-    _check_report(report, baseline)
+    _check_pictures(request, plot, measured, report, baseline)
     if metrics is not None:
         measured_profile = kc.load_metrics(metrics, reference, kernel, repeats or 1)
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
@@ -212,8 +210,16 @@ def _always(profile: kc.KernelProfile) -> ProfileSource:
     return lambda _device: profile
 
 
-def _check_report(report: Path | None, baseline: Path | None) -> None:
-    """Raises KernelcastError if no report can come of a run, before the kernel is executed."""
+def _check_pictures(
+    request: EstimateRequest,
+    plot: Path | None,
+    measured_s: float | None,
+    report: Path | None,
+    baseline: Path | None,
+) -> None:
+    """Raises KernelcastError if no plot or report can come of a run, before it begins."""
+    if plot is not None:
+        check_plot(plot, request.models, request.devices, measured_s)
     if report is not None:
         check_report_target(report)
     if baseline is not None:

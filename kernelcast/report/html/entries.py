@@ -29,13 +29,13 @@ class Entry:
 
     @property
     def details(self) -> Record:
-        """What it stands on."""
+        """The details that the estimate stands on."""
         found: Record = self.item["details"]
         return found
 
     @property
     def color(self) -> str:
-        """Its colour in every chart, as `Chart` takes it."""
+        """The colour of the estimate in every chart, as `Chart` takes it."""
         return f"var:{_COLORS[self.number % len(_COLORS)]}"
 
     @property

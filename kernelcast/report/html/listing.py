@@ -20,7 +20,7 @@ _AROUND = 12
 """Lines before and after one that has code."""
 _LONGEST_LINE = 300
 _MOST_LINES = 5000
-"""Of all listings of a page together, so that it stays below six megabytes."""
+"""All listings of a page have so many together, so that it stays below six megabytes."""
 _COSTS = (*("slots_issued", "slots_lost", "warps", "sectors", "dram_transactions", "passes"),)
 
 

@@ -23,9 +23,9 @@ Record = Mapping[str, Any]
 _DASHES = {"DRAM": "solid", "L2": "dash", "L1": "dot", "shared": "dashdot"}
 _SYMBOLS = {"DRAM": "circle", "L2": "square", "L1": "diamond", "shared": "triangle-up"}
 _ALL_ROOFS = 2
-"""So many estimates have all their roofs in view at first; of more, only those of DRAM."""
+"""The most estimates that show all their roofs at first; of more, only those of DRAM are seen."""
 _ROOM = 6.0
-"""By which factor the axes reach beyond points and ridges."""
+"""The factor by which axes reach beyond points and ridges."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def test_charts_show_the_record(sgemm: Report) -> None:
 
 
 def test_points_of_a_roofline_are_flops_and_bytes_of_the_profile(sgemm: Report) -> None:
-    """By the definition of operational intensity, from the profile itself."""
+    """The definition of operational intensity, with counts of the profile itself."""
     charts = data_of(sgemm.path)["charts"]
     points = [item for item in charts["roofline"]["traces"] if item["mode"] == "markers"]
     for profile, estimate, trace in zip(sgemm.profiles, sgemm.estimates, points, strict=True):

@@ -106,7 +106,6 @@ const Listing = {
     place.append(...Listing.panes.map((pane) => pane.element));
     Listing.switches();
     Listing.paint();
-    if (code.left_out) place.after(...[]);
     document.getElementById("source-note").textContent =
       "Click a line, or reach it with the arrow keys and press Enter: the lines of the other views that belong to it are marked."
       + (code.left_out ? " " + count(code.left_out) + " lines that cost little are left out." : "");
@@ -179,15 +178,15 @@ const Listing = {
     const wanted = new Set(item.of);
     Listing.chosen = { pane, item };
     for (const other of Listing.panes) {
-      let first = null;
+      let hottest = null;
       for (const line of other.rows) {
         const marked = line.of.some((i) => wanted.has(i));
         line.row.classList.toggle("marked", marked);
         line.row.classList.toggle("chosen", line === item);
         line.row.setAttribute("aria-selected", String(marked));
-        if (marked && !first) first = line;
+        if (marked && (!hottest || line.share > hottest.share)) hottest = line;
       }
-      if (first && other !== pane) Listing.into(other.scroller, first.row);
+      if (hottest && other !== pane) Listing.into(other.scroller, hottest.row);
     }
     for (const line of pane.rows) line.row.tabIndex = line === item ? 0 : -1;
     Listing.tell(item);
