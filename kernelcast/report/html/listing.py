@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ _MOST_BYTES = 2_000_000
 _AROUND = 12
 """Lines before and after one that has code."""
 _LONGEST_LINE = 300
-_MOST_LINES = 5000
-"""All listings of a page have so many together, so that it stays below six megabytes."""
+_MOST_OF_LISTINGS, _MOST_OF_SOURCES = 1_600_000, 400_000
+"""Characters of a page, which so stays below six megabytes."""
 _COSTS = (*("slots_issued", "slots_lost", "warps", "sectors", "dram_transactions", "passes"),)
 
 
@@ -33,7 +34,13 @@ def source_lines(of: Sequence[Entry]) -> dict[str, list[tuple[int, str]]]:
             for file, line in zip(code["source_file"], code["source_line"], strict=True):
                 if line:
                     wanted.setdefault(file, set()).add(line)
-    return {file: list(_lines(file, lines)) for file, lines in wanted.items()}
+    found: dict[str, list[tuple[int, str]]] = {}
+    left = _MOST_OF_SOURCES
+    for file, lines in wanted.items():
+        shown = list(_lines(file, lines))
+        left -= sum(len(text) for _, text in shown)
+        found[file] = shown if left > 0 else []
+    return found
 
 
 def _lines(file: str, wanted: Iterable[int]) -> Iterator[tuple[int, str]]:
@@ -66,18 +73,21 @@ def shortened(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for item in record["estimates"]
         if item["details"]["instructions"] is not None
     ]
-    most = _MOST_LINES // max(1, len(listings))
+    left = _MOST_OF_LISTINGS / max(1, len(listings))
     return [
-        {**record, "estimates": [_shortened(item, most) for item in record["estimates"]]}
+        {**record, "estimates": [_shortened(item, left) for item in record["estimates"]]}
         for record in records
     ]
 
 
-def _shortened(item: Mapping[str, Any], most: int) -> dict[str, Any]:
+def _shortened(item: Mapping[str, Any], left: float) -> dict[str, Any]:
+    """The estimate with lines of code that take so many characters."""
     details = item["details"]
     code = details["instructions"]
-    if code is None or len(code["line"]) <= most:
+    size = 0 if code is None else len(json.dumps(code))
+    if size <= left:
         return dict(item)
+    most = int(left / size * len(code["line"]))
     chosen = _costliest(code, most)
     kept: dict[str, Any] = {name: [column[at] for at in chosen] for name, column in code.items()}
     kept["left_out"] = len(code["line"]) - most

@@ -10,6 +10,7 @@ end, and the page's own policy lets no script run but ours.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.util
 import json
@@ -87,13 +88,14 @@ def page(
     from markupsafe import Markup
 
     drawn = {name: chart.as_dict() for name, chart in (charts or {}).items()}
-    sources = [plotly_script()] if drawn else []
-    sources += [_text(name) for name in ("page.js", *scripts)]
+    sources = [_text(name) for name in ("page.js", *scripts)]
+    allowed = [*sources, plotly_script()] if drawn else sources
     return rendered(
         "page.html",
         title=title,
         style=Markup("\n".join(map(_text, ("style.css", *styles)))),
-        policy=_policy(sources),
+        policy=_policy(allowed),
+        library=_packed(plotly_script()) if drawn else "",
         body=body,
         data=[
             (name, _inert_json(value)) for name, value in {**(data or {}), "charts": drawn}.items()
@@ -110,14 +112,22 @@ def rendered(template: str, **values: object) -> Markup:
 
 
 def sortable_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str | Cell]], caption: str, name: str = ""
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Cell]],
+    caption: str,
+    *,
+    name: str = "",
+    as_cards: bool = False,
 ) -> Markup:
     """A table that a click on a heading sorts; columns that begin with `>` hold numbers.
 
-    The first cell of a row is its heading. `name` is the table's id, for links.
+    The first cell of a row is its heading. `name` is the table's id, for links. `as_cards`: on a
+    narrow page each row is a card, with the names of columns before the values.
     """
     cells = [[item if isinstance(item, Cell) else Cell(item) for item in row] for row in rows]
-    return rendered("table.html", columns=columns, rows=cells, caption=caption, name=name)
+    return rendered(
+        "table.html", columns=columns, rows=cells, caption=caption, name=name, cards=as_cards
+    )
 
 
 def chart_figure(name: str, caption: str, description: str, *, is_open: bool = True) -> Markup:
@@ -139,6 +149,12 @@ def plotly_script() -> str:
         return file.read_text(encoding="utf-8")
     except OSError:
         raise KernelcastError(_MISSING) from None
+
+
+@cache
+def _packed(text: str) -> str:
+    """Text as browsers unpack it: gzip, then base64."""
+    return b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _inert_json(value: object) -> Markup:

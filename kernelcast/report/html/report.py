@@ -88,7 +88,7 @@ def report_page(
         stalls={entry.number: _stalls_table(entry) for entry in of},
         mixes={entry.number: _mix_table(entry) for entry in of},
         parameters={entry.number: _parameters(entry) for entry in of},
-        facts={entry.number: _facts_table(entry) for entry in of},
+        rates=_rates_table(of),
         devices=_devices_table(of),
         comparison=None if comparison is None else _comparison_table(comparison),
         comparison_note="" if comparison is None else comparison.note,
@@ -139,7 +139,8 @@ def _answer_table(told: Answer, of: Sequence[Entry]) -> Markup:
         ]
         for row, entry in zip(told.rows, of, strict=True)
     ]
-    return sortable_table(told.columns, rows, f"{told.title}: estimated times")
+    caption = f"{told.title}: estimated times"
+    return sortable_table(told.columns, rows, caption, as_cards=True)
 
 
 def _value(column: str, entry: Entry) -> float | None:
@@ -232,34 +233,28 @@ def _parameters(entry: Entry) -> Markup | None:
     )
 
 
-def _facts_table(entry: Entry) -> Markup:
-    decisive = entry.details["decisive_facts"]
+def _rates_table(of: Sequence[Entry]) -> Markup:
+    """What speed of light and rooflines show, as numbers."""
     rows = [
         [
-            Cell(fact["name"]),
-            Cell(_fact_text(fact), fact["value"] if _is_number(fact["value"]) else None),
-            Cell(fact["source"]),
-            Cell("yes" if fact["name"] in decisive else ""),
-            Cell(fact["reference"]),
+            Cell(rate["name"]),
+            Cell(entry.label),
+            *(
+                Cell(format_si(value, unit, 3), value)
+                for value, unit in (
+                    (rate["work"], rate["unit"]),
+                    (rate["rate"] * rate["share"], f"{rate['unit']}/s"),
+                    (rate["rate"], f"{rate['unit']}/s"),
+                )
+            ),
+            Cell(_percent(rate["share"]), rate["share"], share=min(1.0, rate["share"])),
+            Cell(rate["source"]),
         ]
-        for fact in entry.details["facts"]
+        for entry in of
+        for rate in entry.details["rates"]
     ]
-    device = entry.details["device"]["title"]
-    columns = ("fact", ">value", "source", "matters", "reference")
-    return sortable_table(columns, rows, f"Facts of {device}, and where they are from")
-
-
-def _fact_text(fact: Record) -> str:
-    value, unit = fact["value"], fact["unit"]
-    if not _is_number(value):
-        return str(value)
-    if unit in ("B", "Hz") or unit.endswith("/s"):
-        return format_si(value, unit)
-    return f"{value:,.6g} {unit}".rstrip()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    columns = ("part", "on", ">a launch", ">reached", ">peak", ">share", "peak is a")
+    return sortable_table(columns, rows, "Rates that are reached, beside the highest known")
 
 
 def _devices_table(of: Sequence[Entry]) -> Markup:

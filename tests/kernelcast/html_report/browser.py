@@ -49,6 +49,7 @@ class Browser:
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", _DARK if is_dark else _LIGHT)
         self.resize(width)
         self._driver.get(path.as_uri())
+        self._wait()
         self.messages()
 
     def resize(self, width: int) -> None:
@@ -58,7 +59,13 @@ class Browser:
     def reload(self) -> list[str]:
         """Loads the page again; what it told the console."""
         self._driver.refresh()
+        self._wait()
         return self.messages()
+
+    def _wait(self) -> None:
+        """Until the charts are drawn."""
+        self._driver.set_script_timeout(_LONGEST_S)
+        self._driver.execute_async_script("Charts.ready.then(arguments[0], arguments[0])")
 
     def messages(self) -> list[str]:
         """Errors and warnings of the console since the last call."""

@@ -184,6 +184,18 @@ def test_the_source_is_walked_by_keys(browser: Any, sgemm: Report) -> None:
     assert browser.texts(".pane:nth-child(3) .row.chosen .txt") == [code["text"][1]]
 
 
+def test_facts_are_there_when_they_are_opened(browser: Any, sor: Report) -> None:
+    browser.open(sor.path)
+    browser.click("[data-facts='0'] summary")
+    facts = sor.record["estimates"][0]["details"]["facts"]
+    cells = "return [...document.querySelectorAll(\"[data-facts='0'] tbody td:last-child\")]"
+    for _ in range(1000):  # what opens it is told of later
+        found = browser.evaluate(f"{cells}.map((cell) => cell.textContent)")
+        if found:
+            break
+    assert found == [fact["reference"] for fact in facts]
+
+
 def test_heat_is_of_what_is_chosen(browser: Any, sgemm: Report) -> None:
     browser.open(sgemm.path)
     browser.evaluate(

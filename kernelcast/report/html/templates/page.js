@@ -33,6 +33,17 @@ const Theme = {
 };
 
 const Charts = {
+  /* plotly.js comes packed, for it is most of the page; resolves when it is there. */
+  async load() {
+    const packed = document.getElementById("library");
+    if (!packed) return;
+    const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+    packed.remove();
+  },
   specs: kernelcastData("charts") || {},
   layout(spec, width) {
     const text = Theme.color("text"), line = Theme.color("line");
@@ -59,7 +70,7 @@ const Charts = {
   },
   draw(element) {
     const spec = Charts.specs[element.dataset.chart];
-    if (!spec || !element.clientWidth) return;
+    if (!spec || !element.clientWidth || !window.Plotly) return;
     const layout = Charts.layout(spec, element.clientWidth);
     Plotly.react(element, Theme.painted(spec.traces), layout, {
       responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "",
@@ -107,7 +118,7 @@ function makeSortable(table) {
 }
 
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
-Charts.drawAll(document);
+Charts.ready = Charts.load().then(() => Charts.drawAll(document));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Charts.drawAll(document));
 let drawnAt = innerWidth;
 addEventListener("resize", () => {

@@ -277,6 +277,26 @@ const Listing = {
   },
 };
 
+/* All facts of a device, made when somebody wants to see them: a page of many devices stays small. */
+function showFacts(place) {
+  if (place.querySelector("table")) return;
+  const details = estimates[Number(place.dataset.facts)].details;
+  const heading = (name, isNumber) => element("th", { scope: "col", "aria-sort": "none", className: isNumber ? "number" : "" },
+    element("button", { type: "button" }, name));
+  const head = element("tr", {}, ...["fact", "value", "source", "matters", "reference"].map((name) => heading(name, name === "value")));
+  const rows = details.facts.map((fact) => {
+    const isNumber = typeof fact.value === "number";
+    const value = element("td", { className: "number" }, (isNumber ? fact.value.toLocaleString("en", { maximumSignificantDigits: 6 }) : String(fact.value)) + " " + fact.unit);
+    if (isNumber) value.dataset.value = fact.value;
+    return element("tr", {}, element("th", { scope: "row" }, fact.name), value, element("td", {}, fact.source),
+      element("td", {}, details.decisive_facts.includes(fact.name) ? "yes" : ""), element("td", {}, fact.reference));
+  });
+  const table = element("table", { className: "sortable" }, element("caption", {}, "Facts of " + details.device.title + ", and where they are from"),
+    element("thead", {}, head), element("tbody", {}, ...rows));
+  place.append(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Facts of " + details.device.title }, table));
+  makeSortable(table);
+}
+
 function showEstimate(number) {
   for (const part of document.querySelectorAll(".of-estimate")) {
     part.hidden = Number(part.dataset.estimate) !== number;
@@ -293,6 +313,10 @@ document.getElementById("heat").addEventListener("change", (event) => {
 document.getElementById("hottest").addEventListener("click", Listing.hottest);
 for (const link of document.querySelectorAll("[data-place]")) {
   link.addEventListener("click", () => Listing.open(Listing.find(link.dataset.place)));
+}
+for (const place of document.querySelectorAll("[data-facts]")) {
+  place.addEventListener("toggle", () => showFacts(place));
+  addEventListener("beforeprint", () => showFacts(place));
 }
 document.getElementById("download").addEventListener("click", () => {
   const text = JSON.stringify(records.length === 1 ? records[0] : records, null, 2);
