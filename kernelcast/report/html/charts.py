@@ -15,6 +15,8 @@ Record = Mapping[str, Any]
 _LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
 _BAR, _AROUND = 20, 110
 """Pixels of a bar, and of axes and legend."""
+_MOST_BARS = 6
+"""The most estimates whose bars stand side by side."""
 _LOGARITHMIC_FROM = 30.0
 _SMALL = 0.015
 """Parts of a time below that share are drawn as one."""
@@ -72,6 +74,9 @@ def times_chart(of: Sequence[Entry]) -> Chart:
 def light_chart(of: Sequence[Entry]) -> Chart:
     """How near each launch comes to the peak rate of each part of its device."""
     names = list(dict.fromkeys(rate["name"] for entry in of for rate in entry.details["rates"]))
+    if len(of) > _MOST_BARS:
+        shares = [{rate["name"]: rate["share"] for rate in entry.details["rates"]} for entry in of]
+        return _heat(of, names, shares, "of the peak rate")
     traces = []
     for entry in of:
         rates = entry.details["rates"]
@@ -244,12 +249,15 @@ def mix_chart(of: Sequence[Entry]) -> Chart | None:
     if not counted:
         return None
     units = list(dict.fromkeys(row["unit"] for entry in counted for row in entry.details["mix"]))
-    traces = []
-    for entry in counted:
-        warps = [
-            sum(row["warps"] for row in entry.details["mix"] if row["unit"] == unit)
-            for unit in units
+    found = [_by_unit(entry, units) for entry in counted]
+    if len(of) > _MOST_BARS:
+        shares = [
+            {unit: count / (sum(warps) or 1) for unit, count in zip(units, warps, strict=True)}
+            for warps in found
         ]
+        return _heat(counted, units, shares, "of the warp instructions")
+    traces = []
+    for entry, warps in zip(counted, found, strict=True):
         total = sum(warps) or 1
         traces.append(
             {
@@ -275,6 +283,44 @@ def mix_chart(of: Sequence[Entry]) -> Chart | None:
         "yaxis": {"categoryorder": "array", "categoryarray": units, "autorange": "reversed"},
     }
     return Chart(traces, layout, _AROUND + len(units) * max(24, 14 * len(counted)))
+
+
+def _by_unit(entry: Entry, units: Sequence[str]) -> list[float]:
+    """Warp instructions of each unit."""
+    return [
+        sum(row["warps"] for row in entry.details["mix"] if row["unit"] == unit) for unit in units
+    ]
+
+
+def _heat(
+    of: Sequence[Entry], names: Sequence[str], shares: Sequence[Mapping[str, float]], told: str
+) -> Chart:
+    """A field for each estimate and name, where bars would be too many."""
+    percents = [
+        [100 * share[name] if name in share else None for name in names] for share in shares
+    ]
+    trace = {
+        "type": "heatmap",
+        "x": list(names),
+        "y": [entry.label for entry in of],
+        "z": percents,
+        "zmin": 0,
+        "zmax": 100,
+        "colorscale": [[0, "var:page"], [1, "var:red"]],
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "text": [["" if value is None else f"{value:.0f} %" for value in row] for row in percents],
+        "texttemplate": "%{text}",
+        "hoverongaps": False,
+        "hovertemplate": f"%{{y}}, %{{x}}: %{{z:.1f}} % {told}<extra></extra>",
+    }
+    layout = {
+        "xaxis": {"side": "top", "showgrid": False},
+        "yaxis": {**_names(of), "showgrid": False},
+        "margin": {"l": 60, "r": 20, "t": 60, "b": 10},
+    }
+    return Chart([trace], layout, _AROUND + _BAR * len(of))
 
 
 def _names(of: Sequence[Entry]) -> dict[str, Any]:

@@ -199,6 +199,29 @@ def test_several_kernels_share_a_page(sgemm: Report, tmp_path: Path) -> None:
     assert names == ["sgemm on gtx-960", "sgemm on h100-sxm", "saxpy on gtx-480"]
 
 
+def test_many_devices_are_told_in_fields_not_bars(tmp_path: Path) -> None:
+    devices = ("gtx-480", "gtx-660", "gtx-960", "gtx-1070", "tesla-k20c", "tesla-m2050", "h200")
+    report = report_of(SAXPY, devices, tmp_path / "many.html")
+    (trace,) = data_of(report.path)["charts"]["light"]["traces"]
+    assert trace["type"] == "heatmap"
+    assert trace["y"] == list(devices)
+    for item, row in zip(report.record["estimates"], trace["z"], strict=True):
+        shares = {rate["name"]: 100 * rate["share"] for rate in item["details"]["rates"]}
+        found = {name: value for name, value in zip(trace["x"], row, strict=True) if value}
+        assert found == pytest.approx(shares)
+
+
+def test_models_of_one_device_stand_beside_each_other(tmp_path: Path) -> None:
+    profile = kc.load_workload(SAXPY).run("small").profile("gtx-480")
+    estimates = [kc.estimate(profile, model) for model in ("roofline", "quantitative-roofline")]
+    path = tmp_path / "models.html"
+    kc.write_report(path, estimates, [profile, profile])
+    assert "cycles" not in data_of(path)["charts"]  # their parts do not add up to the time
+    shown = text_of(path)
+    for estimate in estimates:
+        assert f"gtx-480, {estimate.model}: {format_seconds(estimate.time_s)}" in shown
+
+
 def test_a_baseline_is_set_beside_the_estimates(output: Output, tmp_path: Path) -> None:
     before, path = tmp_path / "before.json", tmp_path / "after.html"
     base = ("estimate", str(SAXPY), "--device", "gtx-480", "--size", "small")
