@@ -18,6 +18,7 @@ _BAR, _AROUND = 20, 110
 _MOST_BARS = 6
 """The most estimates whose bars stand side by side."""
 _LOGARITHMIC_FROM = 30.0
+_LEVELS = ("shared", "L1", "L2", "DRAM")
 _SMALL = 0.015
 """Parts of a time below that share are drawn as one."""
 _GROUP_COLORS = {
@@ -73,7 +74,9 @@ def times_chart(of: Sequence[Entry]) -> Chart:
 
 def light_chart(of: Sequence[Entry]) -> Chart:
     """How near each launch comes to the peak rate of each part of its device."""
-    names = list(dict.fromkeys(rate["name"] for entry in of for rate in entry.details["rates"]))
+    rates = (rate for entry in of for rate in entry.details["rates"])
+    names = [rate["name"] for rate in sorted(rates, key=_nearness)]
+    names = list(dict.fromkeys(names))
     if len(of) > _MOST_BARS:
         shares = [{rate["name"]: rate["share"] for rate in entry.details["rates"]} for entry in of]
         return _heat(of, names, shares, "of the peak rate")
@@ -109,6 +112,12 @@ def light_chart(of: Sequence[Entry]) -> Chart:
         "yaxis": {"categoryorder": "array", "categoryarray": names, "autorange": "reversed"},
     }
     return Chart(traces, layout, _AROUND + len(names) * (14 + 16 * len(of)))
+
+
+def _nearness(rate: Record) -> int:
+    """The order of parts: what computes, then memory from the SM outwards."""
+    symbol = rate["symbol"]
+    return 1 + _LEVELS.index(symbol) if symbol in _LEVELS else 0
 
 
 def _light_text(entry: Entry, rate: Record) -> str:

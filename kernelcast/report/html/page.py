@@ -130,11 +130,9 @@ def sortable_table(
     )
 
 
-def chart_figure(name: str, caption: str, description: str, *, is_open: bool = True) -> Markup:
+def chart_figure(name: str, caption: str, description: str) -> Markup:
     """The place of a chart: `caption` stands below it, `description` is read in its stead."""
-    return rendered(
-        "chart.html", name=name, caption=caption, description=description, is_open=is_open
-    )
+    return rendered("chart.html", name=name, caption=caption, description=description)
 
 
 @cache

@@ -17,7 +17,7 @@ from kernelcast.report.html.charts import (
 from kernelcast.report.html.entries import Entry, entries
 from kernelcast.report.html.listing import shortened, source_lines
 from kernelcast.report.html.memory_chart import Box, format_capacity, memory_chart, shared_box
-from kernelcast.report.html.page import Cell, Chart, page, rendered, sortable_table
+from kernelcast.report.html.page import Cell, Chart, chart_figure, page, rendered, sortable_table
 from kernelcast.report.html.rooflines import Roofline, roofline
 from kernelcast.units import format_count, format_quantity, format_seconds, format_si
 
@@ -80,6 +80,7 @@ def report_page(
             (told, _answer_table(told, _of_answer(of, shown, number)))
             for number, told in enumerate(answers)
         ],
+        chart=chart_figure,
         has=drawn.charts,
         rooflines=drawn.rooflines,
         memory={entry.number: memory_chart(entry) for entry in of},

@@ -63,7 +63,7 @@ class Browser:
         return self.messages()
 
     def _wait(self) -> None:
-        """Until the charts are drawn."""
+        """Returns when the charts are drawn."""
         self._driver.set_script_timeout(_LONGEST_S)
         self._driver.execute_async_script("Charts.ready.then(arguments[0], arguments[0])")
 

@@ -74,6 +74,18 @@ def test_lines_have_the_slots_of_the_whole(saxpy: Report) -> None:
     assert sum(by_reason.values()) == sum(code["slots_lost"])
 
 
+def test_each_execution_of_saxpy_takes_a_slot(saxpy: Report) -> None:
+    """All lines of a basic block have the SM's share of their executions, in whatever order.
+
+    What a native compiler folds has no slot.
+    """
+    code = details(saxpy)["instructions"]
+    rows = zip(code["basic_block"], code["slots_issued"], code["warps"], strict=True)
+    shares = {(block, issued / warps) for block, issued, warps in rows if issued}
+    assert len(shares) == len({block for block, _ in shares}) == 3
+    assert column(saxpy, "slots_issued", "ld.param") == [0] * 4
+
+
 def test_topdown_adds_up(saxpy: Report) -> None:
     assert sum(part["percent"] for part in details(saxpy)["topdown"]) == pytest.approx(100)
 
