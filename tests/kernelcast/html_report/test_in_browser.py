@@ -97,6 +97,18 @@ def test_a_page_that_is_made_narrow_keeps_its_charts(browser: Any, sor: Report) 
     assert browser.evaluate(width) <= NARROW
 
 
+def test_paper_is_white_even_at_night(browser: Any, sor: Report) -> None:
+    browser.open(sor.path, is_dark=True)
+    lightness = "return getComputedStyle(document.querySelector('[data-chart=light] text')).fill"
+    at_night = browser.evaluate(lightness)
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert min(browser.picture("[data-chart=light]")[0, 0]) > 0.99
+    assert browser.evaluate(lightness) != at_night
+    assert browser.evaluate("return document.querySelectorAll('details:not([open])').length") == 0
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert browser.evaluate(lightness) == at_night
+
+
 def test_a_bar_tells_its_share_when_pointed_at(browser: Any, sor: Report) -> None:
     browser.open(sor.path)
     place = "[data-chart=light]"

@@ -129,6 +129,12 @@ addEventListener("resize", () => {
   }
 });
 addEventListener("beforeprint", () => {
+  /* Paper is white, and nobody opens anything there. */
+  document.documentElement.classList.add("paper");
   for (const item of document.querySelectorAll("details:not([open])")) item.open = true;
+  Charts.drawAll(document);
+});
+addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("paper");
   Charts.drawAll(document);
 });
