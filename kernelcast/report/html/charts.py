@@ -42,7 +42,7 @@ def times_chart(of: Sequence[Entry]) -> Chart:
     trace = {
         "type": "scatter",
         "mode": "markers+text",
-        "y": [entry.label for entry in of],
+        "y": [entry.drawn_label for entry in of],
         "x": seconds,
         "marker": {"color": [entry.color for entry in of], "size": 12, "symbol": "diamond"},
         "text": [format_seconds(value) for value in seconds],
@@ -57,7 +57,7 @@ def times_chart(of: Sequence[Entry]) -> Chart:
             "width": 6,
         },
         "hovertext": [
-            f"{entry.label}: {format_seconds(entry.item['time_s'])}, from "
+            f"{entry.drawn_label}: {format_seconds(entry.item['time_s'])}, from "
             f"{format_seconds(entry.item['time_low_s'])} to "
             f"{format_seconds(entry.item['time_high_s'])}"
             for entry in of
@@ -66,7 +66,7 @@ def times_chart(of: Sequence[Entry]) -> Chart:
     }
     axis: dict[str, Any] = {"ticksuffix": "s", "tickformat": "~s"}
     axis |= {"type": "log", "dtick": 1} if is_logarithmic else {"rangemode": "tozero"}
-    labels = [entry.label for entry in of]
+    labels = [entry.drawn_label for entry in of]
     names = {"categoryarray": labels, "range": [len(of) - 0.5, -0.9]}
     layout = {"xaxis": axis, "yaxis": {"categoryorder": "array", **names}}
     return Chart([trace], layout, 70 + 2 * _BAR * len(of))
@@ -87,7 +87,7 @@ def light_chart(of: Sequence[Entry]) -> Chart:
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": entry.label,
+                "name": entry.drawn_label,
                 "y": [rate["name"] for rate in rates],
                 "x": [100 * rate["share"] for rate in rates],
                 "marker": {"color": entry.color},
@@ -124,7 +124,7 @@ def _light_text(entry: Entry, rate: Record) -> str:
     unit = f"{rate['unit']}/s"
     reached, peak = (format_si(rate["rate"] * share, unit) for share in (rate["share"], 1.0))
     return (
-        f"{entry.label}, {rate['name']}<br>{reached} of {peak}: {rate['share']:.1%}"
+        f"{entry.drawn_label}, {rate['name']}<br>{reached} of {peak}: {rate['share']:.1%}"
         f"<br>{rate['source']}"
     )
 
@@ -187,11 +187,11 @@ def _stack(name: str, seconds: Sequence[float], of: Sequence[Entry], color: str)
         "type": "bar",
         "orientation": "h",
         "name": name,
-        "y": [entry.label for entry in of],
+        "y": [entry.drawn_label for entry in of],
         "x": [100 * share for share in shares],
         "marker": {"color": color, "line": {"width": 1, "color": "var:page"}},
         "hovertext": [
-            f"{name}<br>{entry.label}: {format_seconds(value)}, {share:.1%} of the time"
+            f"{name}<br>{entry.drawn_label}: {format_seconds(value)}, {share:.1%} of the time"
             for entry, value, share in zip(of, seconds, shares, strict=True)
         ],
         "hoverinfo": "text",
@@ -272,13 +272,13 @@ def mix_chart(of: Sequence[Entry]) -> Chart | None:
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": entry.label,
+                "name": entry.drawn_label,
                 "y": units,
                 "x": [100 * count / total for count in warps],
                 "marker": {"color": entry.color},
                 "hovertext": [
-                    f"{entry.label}, {unit}<br>{format_count(count)} warp instructions a launch, "
-                    f"{count / total:.1%}"
+                    f"{entry.drawn_label}, {unit}<br>{format_count(count)} warp instructions "
+                    f"a launch, {count / total:.1%}"
                     for unit, count in zip(units, warps, strict=True)
                 ],
                 "hoverinfo": "text",
@@ -311,7 +311,7 @@ def _heat(
     trace = {
         "type": "heatmap",
         "x": list(names),
-        "y": [entry.label for entry in of],
+        "y": [entry.drawn_label for entry in of],
         "z": percents,
         "zmin": 0,
         "zmax": 100,
@@ -333,5 +333,5 @@ def _heat(
 
 
 def _names(of: Sequence[Entry]) -> dict[str, Any]:
-    labels = [entry.label for entry in of]
+    labels = [entry.drawn_label for entry in of]
     return {"categoryorder": "array", "categoryarray": labels, "autorange": "reversed"}

@@ -34,6 +34,16 @@ class Entry:
         return found
 
     @property
+    def drawn_label(self) -> str:
+        """The label as plotly.js shows it, which would take tags for more than text."""
+        return _drawn(self.label)
+
+    @property
+    def drawn_kernel(self) -> str:
+        """The kernel's name as plotly.js shows it."""
+        return _drawn(self.kernel)
+
+    @property
     def color(self) -> str:
         """The colour of the estimate in every chart, as `Chart` takes it."""
         return f"var:{_COLORS[self.number % len(_COLORS)]}"
@@ -42,6 +52,10 @@ class Entry:
     def launches(self) -> int:
         """How many launches the time is for."""
         return int(self.details["launch"]["repeats"])
+
+
+def _drawn(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def entries(records: Sequence[Record]) -> list[Entry]:

@@ -127,12 +127,12 @@ def _line(
         "type": "scatter",
         "mode": "lines",
         "name": text.partition(":")[0],
-        "legendgroup": entry.label,
-        "legendgrouptitle": {"text": entry.label},
+        "legendgroup": entry.drawn_label,
+        "legendgrouptitle": {"text": entry.drawn_label},
         "x": list(x),
         "y": list(y),
         "line": {"color": entry.color, "dash": dash, "width": 1.6},
-        "hovertext": [f"{entry.label}<br>{text}"] * len(x),
+        "hovertext": [f"{entry.drawn_label}<br>{text}"] * len(x),
         "hoverinfo": "text",
     }
 
@@ -142,9 +142,9 @@ def _points(entry: Entry, work: Record, levels: Sequence[Record]) -> dict[str, A
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": entry.kernel,
-        "legendgroup": entry.label,
-        "legendgrouptitle": {"text": entry.label},
+        "name": entry.drawn_kernel,
+        "legendgroup": entry.drawn_label,
+        "legendgrouptitle": {"text": entry.drawn_label},
         "x": [work["work"] / level["work"] for level in levels],
         "y": [reached] * len(levels),
         "marker": {
@@ -162,7 +162,7 @@ def _point_text(entry: Entry, work: Record, level: Record, reached: float) -> st
     unit = work["unit"]
     roof = min(work["rate"], level["rate"] * work["work"] / level["work"])
     return (
-        f"{entry.kernel} on {entry.label}, seen from {level['symbol']}<br>"
+        f"{entry.drawn_kernel} on {entry.drawn_label}, seen from {level['symbol']}<br>"
         f"{work['work'] / level['work']:.4g} {unit}/B, {format_si(reached, f'{unit}/s')}<br>"
         f"{reached / roof:.1%} of the roof there"
     )

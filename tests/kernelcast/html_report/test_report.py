@@ -254,6 +254,9 @@ def test_names_and_sources_are_text_and_nothing_else(tmp_path: Path) -> None:
     assert NAUGHTY not in body
     assert "<img src=x" not in body
     assert NAUGHTY in text_of(path)
+    drawn = json.dumps(data_of(path)["charts"]["roofline"])
+    assert "saxpy&lt;script>" in drawn
+    assert "<script" not in drawn
     assert data_of(path)["sources"][str(source)][0] == [1, f"// {NAUGHTY}"]
 
 

@@ -129,9 +129,9 @@ addEventListener("resize", () => {
   }
 });
 addEventListener("beforeprint", () => {
-  /* Paper is white, and nobody opens anything there. */
+  /* Paper is white, and nobody opens anything there but what is long: `data-long`. */
   document.documentElement.classList.add("paper");
-  for (const item of document.querySelectorAll("details:not([open])")) item.open = true;
+  for (const item of document.querySelectorAll("details:not([open], [data-long])")) item.open = true;
   Charts.drawAll(document);
 });
 addEventListener("afterprint", () => {

@@ -316,7 +316,6 @@ for (const link of document.querySelectorAll("[data-place]")) {
 }
 for (const place of document.querySelectorAll("[data-facts]")) {
   place.addEventListener("toggle", () => showFacts(place));
-  addEventListener("beforeprint", () => showFacts(place));
 }
 document.getElementById("download").addEventListener("click", () => {
   const text = JSON.stringify(records.length === 1 ? records[0] : records, null, 2);
