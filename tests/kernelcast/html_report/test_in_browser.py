@@ -162,11 +162,13 @@ def test_advice_leads_to_its_line(browser: Any, sor: Report) -> None:
 
 def test_the_hottest_line_is_the_one_with_most_slots(browser: Any, sor: Report) -> None:
     browser.open(sor.path)
-    browser.click("#hottest")
+    browser.click("#hottest li:first-child button")
     code = sor.record["estimates"][0]["details"]["instructions"]
     slots = np.add(code["slots_issued"], code["slots_lost"])
     assert browser.texts(".row.chosen .txt") == [code["text"][int(slots.argmax())]]
     share = slots.max() / slots.sum()
+    reason = next(iter(code["stalls"][int(slots.argmax())]))
+    assert browser.texts("#hottest li")[0].endswith(f", mostly {reason}")
     assert browser.texts(".row.chosen .hot")[0].startswith(f"{100 * share:.0f}")
 
 

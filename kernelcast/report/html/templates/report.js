@@ -17,6 +17,8 @@ const HEATS = [
   { name: "bank conflicts", of: (c, i) => c.passes[i] - c.ideal_passes[i], needs: "passes" },
 ];
 
+const MOST_HOT = 5, LEAST_HOT = 0.02;
+
 const count = (value) => value.toLocaleString("en");
 const percent = (share) => (100 * share).toFixed(share >= 0.0995 ? 0 : 1) + " %";
 const sum = (values) => values.reduce((a, b) => a + b, 0);
@@ -93,6 +95,8 @@ const Listing = {
     const controls = document.querySelector(".controls");
     controls.hidden = !code;
     if (!code) {
+      Listing.panes = [];
+      Listing.hottest();
       place.append(element("p", { className: "dim" }, "The model or the profile knows no instructions: nothing to show."));
       return;
     }
@@ -126,7 +130,7 @@ const Listing = {
         "aria-selected": "false", tabIndex: -1,
       }, element("span", { className: "no" }, String(line.number)), hot, element("span", { className: "txt" }, line.text));
       if (!has) row.setAttribute("aria-disabled", "true");
-      const item = { row, hot, of: line.of, number: line.number };
+      const item = { row, hot, of: line.of, number: line.number, text: line.text };
       if (has) {
         rows.push(item);
         row.addEventListener("click", () => Listing.choose(pane, item));
@@ -172,6 +176,7 @@ const Listing = {
         item.row.classList.toggle("never", !item.of.some((i) => code.warps[i]));
       });
     }
+    Listing.hottest();
   },
 
   choose(pane, item) {
@@ -231,13 +236,7 @@ const Listing = {
       facts.push(["passes", count(of("passes"))]);
       facts.push(["lost to conflicts", count(of("passes") - of("ideal_passes"))]);
     }
-    const stalls = new Map();
-    if (slots) {
-      for (const i of item.of) {
-        for (const [reason, lost] of Object.entries(code.stalls[i])) stalls.set(reason, (stalls.get(reason) || 0) + lost);
-      }
-    }
-    const waits = [...stalls].sort((a, b) => b[1] - a[1]).slice(0, 6)
+    const waits = Listing.waits(item).slice(0, 6)
       .map(([reason, lost]) => `${reason} ${percent(lost / slots.slots)}`);
     const texts = item.of.length === 1 ? code.text[item.of[0]] : `${item.of.length} instructions`;
     document.getElementById("chosen").replaceChildren(
@@ -270,10 +269,25 @@ const Listing = {
     Listing.into(found.pane.scroller, found.item.row);
   },
 
+  /* The lines of the first view that cost most, each a way to it. */
   hottest() {
-    const pane = Listing.panes[0];
-    if (!pane) return;
-    Listing.open({ pane, item: pane.rows.reduce((a, b) => (b.share > a.share ? b : a)) });
+    const place = document.getElementById("hottest"), pane = Listing.panes[0];
+    const found = pane ? [...pane.rows].sort((a, b) => b.share - a.share).slice(0, MOST_HOT).filter((item) => item.share >= LEAST_HOT) : [];
+    place.replaceChildren(...found.map((item) => {
+      const [wait] = Listing.waits(item);
+      const line = element("button", { type: "button", className: "link code" }, item.number + ": " + item.text.trim());
+      line.addEventListener("click", () => Listing.open({ pane, item }));
+      return element("li", {}, element("b", {}, percent(item.share)), " ", line, wait ? element("span", { className: "dim" }, ", mostly " + wait[0]) : "");
+    }));
+  },
+
+  /* Slots lost before the instructions of a line, by reason, the most first. */
+  waits(item) {
+    const lost = new Map();
+    for (const i of item.of) {
+      for (const [reason, slots] of Object.entries((Listing.code.stalls || [])[i] || {})) lost.set(reason, (lost.get(reason) || 0) + slots);
+    }
+    return [...lost].sort((a, b) => b[1] - a[1]);
   },
 };
 
@@ -310,7 +324,6 @@ document.getElementById("heat").addEventListener("change", (event) => {
   Listing.heat = HEATS.find((heat) => heat.name === event.target.value);
   Listing.paint();
 });
-document.getElementById("hottest").addEventListener("click", Listing.hottest);
 for (const link of document.querySelectorAll("[data-place]")) {
   link.addEventListener("click", () => Listing.open(Listing.find(link.dataset.place)));
 }
