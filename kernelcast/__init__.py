@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from kernelcast.ranking.variants import VariantOptions as VariantOptions
     from kernelcast.ranking.variants import VariantTuning as VariantTuning
     from kernelcast.ranking.variants import tune_workload as tune_workload
+    from kernelcast.reporting import write_report as write_report
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
     from kernelcast.simcore.device.device import Device as Device
     from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
@@ -178,6 +179,7 @@ __all__ = [
     "tune",
     "tune_workload",
     "whatif",
+    "write_report",
 ]
 
 _HOMES = {
@@ -262,6 +264,7 @@ _HOMES = {
     "tune": "kernelcast.triton_calls.tuning",
     "tune_workload": "kernelcast.ranking.variants",
     "whatif": "kernelcast.architectures",
+    "write_report": "kernelcast.reporting",
 }
 
 

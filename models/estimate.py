@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from kernelcast.models.slot_account import SlotAccount
 from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
@@ -149,6 +150,8 @@ class Estimate(Tabular):
     decisive_facts: tuple[DecisiveFact, ...] = ()
     sample_share: float | None = None
     """The share of the thread blocks whose memory was simulated; None for all of them."""
+    account: SlotAccount | None = field(default=None, compare=False)
+    """Issue slots by instruction, where warps were simulated."""
 
     @property
     def time_s(self) -> float:

@@ -65,6 +65,15 @@ def test_all_examples_are_packaged() -> None:
     assert not there - packaged
 
 
+def test_templates_of_pages_are_packaged() -> None:
+    patterns = setuptools_table()["package-data"]["kernelcast.report.html"]
+    folder = ROOT / "kernelcast" / "report" / "html"
+    templates = [file for file in (folder / "templates").iterdir() if file.is_file()]
+    assert len(templates) >= 7
+    for file in templates:
+        assert any(file.relative_to(folder).match(pattern) for pattern in patterns), file
+
+
 def test_source_distribution_holds_what_git_holds() -> None:
     manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
     for folder in ("tests", "examples", "docs", "validation", "benchmarks"):

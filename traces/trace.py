@@ -56,7 +56,9 @@ class InstructionRow:
     sparse one leaves out count as well. `sequence`: what native code has a sequence of instructions
     for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `special_register`:
     what machine code reads there, `SR_TID.X`. `control`: how the assembler has scheduled it; None
-    where that is not known.
+    where that is not known. `text`: the instruction as the code's listing has it; `ptx_line`: the
+    line of PTX that machine code was assembled from, whose text is `ptx_text`; 0 where that is not
+    known.
     """
 
     pc: int
@@ -86,6 +88,9 @@ class InstructionRow:
     sequence: str = ""
     special_register: str = ""
     control: IssueControl | None = None
+    text: str = ""
+    ptx_line: int = 0
+    ptx_text: str = ""
 
     @property
     def is_counted_natively(self) -> bool:

@@ -104,6 +104,7 @@ def _check_instruction(row: InstructionRow, pcs: int) -> None:
         ("basic_block", row.basic_block, _MOST_RESOURCES),
         ("line", row.line, _MOST_RESOURCES),
         ("origin_line", row.origin_line, _MOST_RESOURCES),
+        ("ptx_line", row.ptx_line, _MOST_RESOURCES),
         *(("a register", register, _MOST_REGISTERS) for register in (*row.reads, *row.writes)),
     ):
         if not 0 <= number < end:
@@ -120,6 +121,8 @@ def _check_instruction(row: InstructionRow, pcs: int) -> None:
     for text in (row.opcode, row.mnemonic, row.cache, row.file, row.origin_file):
         _check_text(text)
     for text in (row.operand_kind, row.tensor_type, row.sequence, row.special_register):
+        _check_text(text)
+    for text in (row.text, row.ptx_text):
         _check_text(text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich.console import Group, RenderableType
@@ -16,6 +17,7 @@ from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundl
 from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
 from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.trace_source import Simulator, first_compiled
+from kernelcast.comparison.records import read_records
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
 from kernelcast.models import (
@@ -28,6 +30,7 @@ from kernelcast.models import (
 from kernelcast.progress import Progress
 from kernelcast.report import records, text
 from kernelcast.report.summary import summary
+from kernelcast.reporting import check_report_target, report_records
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
 
@@ -146,6 +149,8 @@ def estimate(
     measured_on: estimate_options.MeasuredOn = None,
     measured: estimate_options.Measured = None,
     plot: estimate_options.Plot = None,
+    report: estimate_options.Report = None,
+    baseline: estimate_options.Baseline = None,
     metrics: estimate_options.Metrics = None,
     kernel: estimate_options.Kernel = None,
     repeats: estimate_options.Repeats = None,
@@ -177,8 +182,7 @@ def estimate(
         own.values,
     )
     request.check()
-    if plot is not None:
-        check_plot(plot, request.models, devices, measured)
+    _check_pictures(request, plot, measured, report, baseline)
     if metrics is not None:
         measured_profile = kc.load_metrics(metrics, reference, kernel, repeats or 1)
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
@@ -192,8 +196,11 @@ def estimate(
         # One picture shows one kernel: its profile of the first GPU stands for all of them.
         drawn = request.estimates(source, profiles[:1] * len(devices))
         write_plot(plot, drawn, profiles[0], devices, measured)
+    of_estimates = profiles * len(models or (None,))
+    if report is not None:
+        kc.write_report(report, estimates, of_estimates, baseline=baseline)
     output.show(
-        record=lambda: records.estimates_record(estimates[0].kernel, estimates),
+        record=lambda: _record(estimates, of_estimates if how.verbose else ()),
         rows=lambda: records.estimate_rows(estimates),
         report=lambda: _report(estimates, how.verbose),
     )
@@ -201,6 +208,33 @@ def estimate(
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:
     return lambda _device: profile
+
+
+def _check_pictures(
+    request: EstimateRequest,
+    plot: Path | None,
+    measured_s: float | None,
+    report: Path | None,
+    baseline: Path | None,
+) -> None:
+    """Raises KernelcastError if no plot or report can come of a run, before it begins."""
+    if plot is not None:
+        check_plot(plot, request.models, request.devices, measured_s)
+    if report is not None:
+        check_report_target(report)
+    if baseline is not None:
+        if report is None:
+            raise KernelcastError("--baseline goes with --report; `kernelcast compare` needs none")
+        read_records(baseline)
+
+
+def _record(
+    estimates: Sequence[kc.Estimate], profiles: Sequence[kc.KernelProfile]
+) -> Mapping[str, Any]:
+    """The record of the estimates, with details where there are profiles of them."""
+    if profiles:
+        return report_records(list(zip(estimates, profiles, strict=True)))[0]
+    return records.estimates_record(estimates[0].kernel, estimates)
 
 
 def _report(estimates: Sequence[kc.Estimate], detail: int) -> RenderableType:

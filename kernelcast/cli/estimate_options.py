@@ -18,6 +18,7 @@ from kernelcast.models import built_in_variants
 from kernelcast.report.summary import glossary_table
 
 __all__ = [
+    "Baseline",
     "Explain",
     "Kernel",
     "Measured",
@@ -27,6 +28,7 @@ __all__ = [
     "Plot",
     "ReferenceTime",
     "Repeats",
+    "Report",
     "Variant",
     "WorkType",
 ]
@@ -101,6 +103,20 @@ Plot: TypeAlias = Annotated[
     typer.Option(
         help="Write a plot, PNG or SVG: quadrant split (several GPUs share the profile of the "
         "first), or roofline with --model roofline.",
+        metavar="FILE",
+    ),
+]
+Report: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a page about the estimates, HTML: roofline, memory, stalls, annotated source.",
+        metavar="FILE",
+    ),
+]
+Baseline: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Estimates from before, of `estimate --json`, beside which --report sets these.",
         metavar="FILE",
     ),
 ]

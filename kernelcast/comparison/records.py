@@ -11,7 +11,7 @@ from typing import Any
 
 from kernelcast.errors import KernelcastError
 
-__all__ = ["Recorded", "read_records"]
+__all__ = ["Recorded", "read_records", "recorded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ def read_records(path: Path) -> tuple[Recorded, ...]:
         if keys.count(key) > 1:
             raise KernelcastError(f"{path}: two estimates of {' '.join(key)}")
     return found
+
+
+def recorded(record: Mapping[str, Any]) -> tuple[Recorded, ...]:
+    """The estimates of a record of `estimate --json`."""
+    return tuple(_estimates(Path("record"), record))
 
 
 def _records(path: Path, text: str) -> list[Any]:

@@ -54,8 +54,17 @@ def to_csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue().rstrip("\n")
 
 
-def estimates_record(kernel: str, estimates: Sequence[Estimate]) -> Record:
-    """The estimates with their terms, as a record."""
+def estimates_record(
+    kernel: str, estimates: Sequence[Estimate], details: Sequence[Record] = ()
+) -> Record:
+    """The estimates with their terms, as a record; each with its `details` where there are any."""
+    record = _estimates_record(kernel, estimates)
+    for item, found in zip(record["estimates"], details, strict=bool(details)):
+        item["details"] = found
+    return record
+
+
+def _estimates_record(kernel: str, estimates: Sequence[Estimate]) -> Record:
     return {
         "kernel": kernel,
         "estimates": [

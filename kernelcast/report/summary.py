@@ -22,21 +22,54 @@ from kernelcast.units import format_seconds, format_si
 if TYPE_CHECKING:
     from kernelcast.models.estimate import Estimate
 
-__all__ = ["glossary_table", "summary"]
+__all__ = ["Answer", "answer", "glossary_table", "summary"]
 
 _MOST_CHANGES = 2
 _DIGITS = 3
 _MORE = "-v shows where the time goes, -vv every figure and assumption; --explain WORD a word."
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is told of one kernel; a row for each estimate, columns that begin with `>` are numbers.
+
+    `changes` are those that gain most, `trust` and `cautions` say how far to believe the times.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    changes: tuple[str, ...]
+    trust: tuple[str, ...]
+    cautions: tuple[str, ...]
+
+
+def answer(estimates: Sequence[Estimate]) -> Answer:
+    """The answer in words; columns that would say the same in all rows are left out."""
+    rows = _times(estimates)
+    columns = tuple(name for name in rows[0] if _is_told(name, rows))
+    return Answer(
+        _title(estimates[0]),
+        columns,
+        tuple(tuple(row[name] for name in columns) for row in rows),
+        tuple(_changes(estimates)),
+        tuple(_trust(estimates)),
+        tuple(_cautions(estimates)),
+    )
+
+
 def summary(estimates: Sequence[Estimate]) -> RenderableType:
     """A title, a row for each estimate, the changes that gain most, and a few words of trust."""
+    told = answer(estimates)
+    table = column_table("", *told.columns)
+    for row in told.rows:
+        table.add_row(*row)
     return Group(
-        Text(_title(estimates[0]), style="bold"),
-        _times(estimates),
-        *(_hanging("Change", line) for line in _changes(estimates)),
-        *(_hanging("Trust", line) for line in _trust(estimates)),
-        *(_hanging("Caution", line, style="yellow") for line in _cautions(estimates)),
+        Text(told.title, style="bold"),
+        table,
+        *(_hanging("Change", line) for line in told.changes),
+        *(_hanging("Trust", line) for line in told.trust),
+        *(_hanging("Caution", line, style="yellow") for line in told.cautions),
         Text(_MORE, style="dim"),
     )
 
@@ -56,9 +89,9 @@ def _title(estimate: Estimate) -> str:
     return f"{source_name(estimate.kernel)}{launches}"
 
 
-def _times(estimates: Sequence[Estimate]) -> Table:
-    """A row for each estimate; columns that would say the same in all rows are left out."""
-    rows = [
+def _times(estimates: Sequence[Estimate]) -> list[dict[str, str]]:
+    """A row for each estimate."""
+    return [
         {
             "device": item.device,
             "model": item.model,
@@ -72,11 +105,6 @@ def _times(estimates: Sequence[Estimate]) -> Table:
         }
         for item, speed_up in zip(estimates, speed_ups(estimates), strict=True)
     ]
-    names = [name for name in rows[0] if _is_told(name, rows)]
-    table = column_table("", *names)
-    for row in rows:
-        table.add_row(*(row[name] for name in names))
-    return table
 
 
 def _is_told(name: str, rows: Sequence[Mapping[str, str]]) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
     from kernelcast.simcore.timing.launch.hot_lines import HotLine
 
-__all__ = ["topdown_record", "topdown_report", "topdown_rows"]
+__all__ = ["part_record", "topdown_record", "topdown_report", "topdown_rows"]
 
 _HEADER = ("kernel", "invocation", "device", "ipc_max", "level", "part", "ipc", "percent")
 _PATH_SEPARATOR = "/"
@@ -159,16 +159,17 @@ def _result_record(result: TopDown, level: int) -> dict[str, Any]:
         "kernel": result.kernel,
         "device": result.device,
         "ipc_max": result.ipc_max,
-        "parts": [_part_record(part) for part in result.to_level(level).parts],
+        "parts": [part_record(part) for part in result.to_level(level).parts],
     }
 
 
-def _part_record(part: Part) -> dict[str, Any]:
+def part_record(part: Part) -> dict[str, Any]:
+    """A part with those below it, as a record."""
     return {
         "name": part.name,
         "ipc": part.ipc,
         "percent": part.percent,
-        "parts": [_part_record(below) for below in part.parts],
+        "parts": [part_record(below) for below in part.parts],
     }
 
 

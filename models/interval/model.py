@@ -26,6 +26,7 @@ from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.option import ModelOption
+from kernelcast.models.slot_account import slot_account
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device
@@ -88,6 +89,7 @@ def _explained(made: _Simulated, kernel: TimedKernel, factor: float) -> Estimate
         gain_text=found[0].gain_text,
         causes=explained.causes,
         advice=explained.advice,
+        account=slot_account(made.timing, kernel),
         decisive_facts=decisive_facts(kernel, made.timing, made.tables),
     )
 

@@ -30,6 +30,9 @@ _ABSENT: Mapping[str, Any] = {
     "tensor_operations": 0,
     "sequence": "",
     "special_register": "",
+    "text": "",
+    "ptx_line": 0,
+    "ptx_text": "",
 }
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,),

@@ -79,6 +79,7 @@ class _KernelLowering:
         self._function = function
         self._parameters = parameters_of(cubin, function, source)
         self._origins = {} if source is None else _origins(source)
+        self._ptx_texts = {} if source is None else _ptx_texts(source)
         self.refusals: list[UnsupportedInstruction] = []
         self._section = listing.get(function.name) or Section(function.name)
         self._registers = SassRegisters()
@@ -254,6 +255,8 @@ class _KernelLowering:
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,
+            text=statement.text,
+            ptx_text=self._ptx_texts.get(statement.ptx_line, ""),
             control=self._control(statement),
             special_register=_special_register(statement),
         )
@@ -297,6 +300,11 @@ def _origins(source: Kernel) -> dict[int, SourceSpan]:
         for instruction in source.instructions
         if instruction.origin is not None
     }
+
+
+def _ptx_texts(source: Kernel) -> dict[int, str]:
+    """The lines of the PTX by their numbers."""
+    return {item.span.line: item.span.text.strip() for item in source.instructions}
 
 
 def _special_register(statement: Statement) -> str:

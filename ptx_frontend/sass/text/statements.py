@@ -31,7 +31,8 @@ class Statement:
     """One instruction: `address` in bytes from the section's beginning, 128 bits of encoding.
 
     `targets`: labels that an indirect branch may go to. `ptx_line` and `source`: where in the PTX
-    and in the higher-level source it comes from, 0 and ("", 0) when that is not known.
+    and in the higher-level source it comes from, 0 and ("", 0) when that is not known. `text`: the
+    instruction as it is listed.
     """
 
     address: int
@@ -42,6 +43,7 @@ class Statement:
     encoding: int = 0
     ptx_line: int = 0
     source: tuple[str, int] = ("", 0)
+    text: str = ""
 
     @property
     def opcode(self) -> str:
@@ -125,7 +127,7 @@ def _statement(
     targets: tuple[str, ...] = ()
     if (listed := _TARGETS.search(text)) is not None:
         targets = tuple(name.strip() for name in listed[1].split(","))
-    text = _COMMENT.sub("", text).strip().removesuffix(";").strip()
+    text = listed_text = _COMMENT.sub("", text).strip().removesuffix(";").strip()
     guard = None
     if (guarded := _GUARD.match(text)) is not None:
         number = int(guarded[3]) if guarded[3].isdigit() else None
@@ -133,7 +135,9 @@ def _statement(
         text = text[guarded.end() :]
     mnemonic, _, rest = text.partition(" ")
     operands = tuple(parse_operand(item) for item in _split(rest))
-    return Statement(address, mnemonic, operands, guard, targets, encoding, ptx_line, source)
+    return Statement(
+        address, mnemonic, operands, guard, targets, encoding, ptx_line, source, listed_text
+    )
 
 
 def _split(text: str) -> Iterator[str]:

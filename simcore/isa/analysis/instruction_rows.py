@@ -46,6 +46,7 @@ __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_
 
 COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
+_LONGEST_TEXT = 400
 _SASS_COMMIT = "LDGDEPBAR"
 _NOWHERE = SourceSpan("", 0)
 _USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
@@ -98,9 +99,18 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 sequence=_sequence(instruction) if kernel.machine is None else "",
                 special_register="" if facts is None else facts.special_register,
                 control=None if facts is None else facts.control,
+                text=_shown(instruction.span.text if facts is None else facts.text),
+                ptx_line=0 if facts is None else facts.ptx_line,
+                ptx_text="" if facts is None else _shown(facts.ptx_text),
             )
         )
     return tuple(rows)
+
+
+def _shown(text: str) -> str:
+    """A line of code with single blanks, without what no terminal must obey, and not too long."""
+    letters = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(letters.split())[:_LONGEST_TEXT]
 
 
 def _facts(kernel: Kernel, instruction: Instruction) -> MachineInstruction | None:

@@ -19,7 +19,8 @@ class MachineInstruction:
 
     `opcode` is its name without modifiers. `reads` and `writes` number registers as
     `MachineCode.register_names` does. `ptx_line`: the line of the PTX that it was assembled from, 0
-    where that is not known. `special_register`: the one that it reads, `SR_TID.X`, or empty.
+    where that is not known, with its text `ptx_text`. `special_register`: the one that it reads,
+    `SR_TID.X`, or empty. `text`: the instruction as a disassembler lists it.
     """
 
     address: int
@@ -29,6 +30,8 @@ class MachineInstruction:
     control: IssueControl | None = None
     ptx_line: int = 0
     special_register: str = ""
+    text: str = ""
+    ptx_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,6 +108,8 @@ class TimedKernel:
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
     """Instructions by pc, where there is a source; only reports read them."""
+    traced: npt.NDArray[np.intp] | None = None
+    """The pc in the trace of what each instruction does, or is a part of; None: its own."""
     schedule: MachineSchedule | None = None
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
@@ -126,6 +128,7 @@ class TimedKernel:
             tensor_latency=None if latency is None else latency[source],
             atomic_cycles=None if atomic is None else atomic[source],
             schedule=None if self.schedule is None else self.schedule.of(source),
+            traced=source if self.traced is None else self.traced[source],
             instructions=tuple(
                 replace(self.instructions[pc], pc=number)
                 for number, pc in enumerate(source.tolist())
