@@ -86,7 +86,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("reader")
 def test_a_first_decision(output: Output) -> None:
-    """At most six commands from nothing to the decision of the page, by what they answer."""
+    """Six commands at most lead from nothing to the decision of the page, by what they answer."""
     page = ROOT / "docs" / "first-decision.md"
     commands = [line for snippet in snippets_in(page) for line in snippet.commands]
     assert len(commands) <= MOST_COMMANDS
