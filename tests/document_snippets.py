@@ -26,11 +26,18 @@ class Snippet:
 
     @property
     def commands(self) -> list[str]:
-        """The command lines, without comments; lines that end with a backslash are joined."""
-        joined = self.text.replace("\\\n", " ")
-        plain = (" ".join(shlex.split(line, comments=True)) for line in joined.splitlines())
-        kept = zip(plain, joined.splitlines(), strict=True)
-        return [_without_comment(line) for short, line in kept if short]
+        """The command lines, without comments; what goes on in the next line is joined."""
+        found: list[str] = []
+        begun = ""
+        for line in self.text.replace("\\\n", " ").splitlines():
+            begun = f"{begun} {line.strip()}".strip()
+            try:
+                words = shlex.split(begun, comments=True)
+            except ValueError:  # a quotation goes on
+                continue
+            found += [_without_comment(begun)] if words else []
+            begun = ""
+        return found
 
 
 def snippets_in(file: Path) -> Iterator[Snippet]:
