@@ -96,11 +96,13 @@ class Job:
         self._times = np.zeros((self._all, layout.clocks), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
         threads = _threads(kernel, facts, -(-self._all // self._together))
+        if task.watcher is not None:
+            threads = 1
         self._kernel = kernel
         self._source = source
 
         def new_member(place: ClusterPlace | None, log: Any) -> Worker:
-            return Worker(task, bool(sinks), place, log)
+            return Worker(task, bool(sinks) or task.watcher is not None, place, log)
 
         def new_worker() -> Worker | ClusterWorker:
             if facts.cluster is None:

@@ -93,7 +93,10 @@ class Worker:
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
-        if record_memory and log is None:
+        self._watcher = task.watcher
+        if task.watcher is not None:
+            self.log = task.watcher.new_log(task) if log is None else log
+        elif record_memory and log is None:
             self.log = launch_log(kernel, launch, facts, source)
         most = task.limits.instructions_per_warp
         self._limit = _NO_LIMIT if most is None else most
@@ -121,6 +124,7 @@ class Worker:
             "allocation_count": len(self._allocations),
             "recent_rows": self._recent_rows.ctypes.data,
             **{f"grid_{axis}": size for axis, size in zip("xyz", self._launch.grid, strict=True)},
+            "warp_order": 0 if self._watcher is None else self._watcher.warp_order.ctypes.data,
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
@@ -211,6 +215,8 @@ class Worker:
             )
             match self._get("status"):
                 case status if status == STATUS_FAULT:
+                    if self._watcher is not None:
+                        self.take_records()
                     return self._fault(first)
                 case status if status == STATUS_STAGES:
                     self._more_stages()
@@ -243,6 +249,11 @@ class Worker:
         if self.log is not None:
             self._take_ring(0)
 
+    def _keep_order(self) -> None:
+        """Hands over what has been recorded before another thread block has its turn."""
+        if self._watcher is not None:
+            self.take_records()
+
     def _at_barriers(self, thread_block: int) -> Generator[Pause, None, None]:
         """All warps wait: until they may go on. BarrierError when they may not."""
         rows, place = self._warp_contexts(), self._cluster
@@ -250,6 +261,7 @@ class Worker:
             self._barriers.check(thread_block, rows, self._arrived)
             return
         moved, self.waits_for_cluster = True, True
+        self._keep_order()
         while not self._opens_for_cluster():
             yield Pause(moved)
             moved = False
@@ -260,6 +272,7 @@ class Worker:
         if self._opens_for_cluster():
             self._set("resume", RESUME_STAGE)
             return
+        self._keep_order()
         moved = bool(self._get("moved"))
         self._set("moved", 0)
         yield Pause(moved)

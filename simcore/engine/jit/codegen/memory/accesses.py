@@ -203,6 +203,7 @@ class MemoryCode:
             end = warp.here()
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
+        self._record.unexpected(load, lanes, mask, position)
         values = self._slow_load(load, lanes, mask, result)
         slow_end = warp.here()
         code.do(f"br label %{join}")
@@ -221,7 +222,7 @@ class MemoryCode:
         if store.pc in self._checked:
             values = [self._registers.vector(s, bits) for s in store.sources]
             region, lanes = self._checked_lanes(store, mask, position)
-            self._fast.store(region, lanes, store.type, values, mask)
+            self._write(store, region, lanes, values, mask, position)
             return
         lanes = self._addresses.of(store)
         if not self._does(store):
@@ -251,7 +252,7 @@ class MemoryCode:
         if region is not None:
             total = store.type.bytes * len(values)
             self._checks.check(region, lanes, total, mask, slow, region.writable)
-            self._fast.store(region, lanes, store.type, values, mask)
+            self._write(store, region, lanes, values, mask, position)
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
         kind = f"<{warp.width * len(values)} x {lane_type(store.type)}>"
@@ -259,6 +260,38 @@ class MemoryCode:
         self._serve("@serve_store", store, lanes, mask, len(values))
         code.do(f"br label %{join}")
         warp.label(join)
+
+    def _write(
+        self,
+        store: Store,
+        region: Region,
+        lanes: Lanes,
+        values: list[str],
+        mask: str,
+        position: int,
+    ) -> None:
+        """Stores where the check has passed; notes what that changes where somebody watches."""
+        is_noted = self._record.is_watched and store.address.space is not AddressSpace.LOCAL
+        if is_noted:
+            same = self._lanes_with(store, region, lanes, values, mask)
+        self._fast.store(region, lanes, store.type, values, mask)
+        if is_noted:
+            kept = self._lanes_with(store, region, lanes, values, mask)
+            lost = self._warp.scalar.op(f"xor i64 {kept}, {self._warp.wide_mask(mask)}")
+            self._record.written(store.pc, same, lost, position)
+
+    def _lanes_with(
+        self, store: Store, region: Region, lanes: Lanes, values: list[str], mask: str
+    ) -> str:
+        """The lanes of the mask in whose places these values stand, as i64."""
+        warp, found = self._warp, mask
+        kind = f"<{warp.width} x {lane_type(store.type)}>"
+        there = self._fast.load(region, lanes, store.type, len(values), mask, _VARYING)
+        for old, new in zip(there, values, strict=True):
+            equal = warp.scalar.op(f"icmp eq {kind} {old}, {new}")
+            bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {equal} to {warp.mask_type}")
+            found = warp.both_masks(found, bits)
+        return warp.wide_mask(found)
 
     def atomic(self, atomic: Atomic, mask: str, position: int) -> list[Value]:
         """The old values, where somebody reads them."""

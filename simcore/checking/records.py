@@ -1,0 +1,168 @@
+"""What compiled following and its host share: tables by pc, places of numbers, kinds of events."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ASYNC",
+    "ASYNC_END",
+    "ASYNC_GROUP",
+    "ASYNC_WAIT",
+    "BARRIER",
+    "BLOCK",
+    "BOUNDS",
+    "CLOCKED",
+    "COPY",
+    "EVENT_AT",
+    "FLOOR",
+    "FOUND",
+    "HOST",
+    "MASK",
+    "MOST_STAMP",
+    "MOST_THREADS",
+    "NARROW",
+    "NOW",
+    "OPENED",
+    "PC_BITS",
+    "RACE",
+    "READ",
+    "RECORD",
+    "ROW",
+    "SAME",
+    "STAGE",
+    "STAMPS",
+    "STAMP_BITS",
+    "STRONG",
+    "SYNC",
+    "THREAD_SHIFT",
+    "UNINITIALISED",
+    "WARP_SYNC",
+    "WRITE",
+    "Access",
+    "Findings",
+    "Geometry",
+    "Lane",
+    "PcTable",
+    "Shadow",
+]
+
+Ints = npt.NDArray[np.int64]
+
+READ, WRITE, STRONG, NARROW, SYNC, ASYNC = 1, 2, 4, 8, 16, 32
+"""Flags of an access: what it does; whether it is atomic or volatile, only within a thread block;
+whether clocks must be asked; whether it is the store of an asynchronous copy."""
+HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END = 1, 2, 3, 4, 5
+"""Kinds of events by pc: of clocks, of a warp, and the groups of asynchronous copies."""
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK = 1, 2, 3, 4, 5, 6
+"""Kinds of findings. `SAME`: a race of two writes of the same value."""
+BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
+"""Of a thread block that is followed: its number, the stage of its records, its stamp, and the
+stamp up to which all of its threads know each other."""
+EVENT_AT, FOUND, CLOCKED, ROW = 0, 1, 2, 3
+"""What `follow` says: why it stopped, how many findings there are; what it is told: whether there
+are clocks; the allocation that was found last."""
+RECORD, BARRIER, OPENED, STAMPS = 1, 2, 3, 4
+"""Why it stopped: a record for clocks (one of an access has been followed), a barrier of the thread
+block, a counted barrier that has opened, too many stamps."""
+PC_BITS, STAMP_BITS = 17, 19
+THREAD_SHIFT = PC_BITS + STAMP_BITS
+MOST_STAMP = (1 << STAMP_BITS) - 64
+MOST_THREADS = (1 << (63 - THREAD_SHIFT)) - 1
+
+
+class PcTable(NamedTuple):
+    """By pc: the space of SPACES, bytes of a lane, flags, the kind of event, groups that a wait
+    leaves, and first and last address of the object that it must stay in, last 0 for any."""
+
+    space: Ints
+    bytes: Ints
+    flags: Ints
+    event: Ints
+    left: Ints
+    low: Ints
+    high: Ints
+
+
+class Geometry(NamedTuple):
+    """Numbers of one launch; a shift is the power of two of a cell's bytes.
+
+    `is_fine`: lanes of a warp may be ordered apart from others; `is_counted`: thread blocks have
+    barriers that not all threads wait at; `checks_first`: shared memory must be written first.
+    """
+
+    warps: int
+    width: int
+    shared_shift: int
+    shared_cells: int
+    buffer_shift: int
+    local_shift: int
+    local_cells: int
+    is_fine: int
+    is_counted: int
+    is_cluster: int
+    has_copies: int
+    checks_first: int
+
+
+class Shadow(NamedTuple):
+    """What is known of memory and threads.
+
+    `shared`, `buffers`: cells, shape (cells, words); `copies`: by shared cell, one more than the
+    group of the asynchronous copy that wrote it, or 0; `local`: by cell of each thread one more
+    than the thread block that wrote it; `rows`: of allocations first and last address, and their
+    first cell or -1; `known`: by thread the stamps up to which it knows the lanes of its warp;
+    `ranks` of thread blocks in their clusters; `groups`: by thread the groups of copies that are
+    closed, and those that are done; `waits`: by warp the lanes that wait at counted barriers.
+    """
+
+    shared: Ints
+    buffers: Ints
+    copies: Ints
+    local: npt.NDArray[np.int32]
+    rows: Ints
+    known: Ints
+    ranks: Ints
+    groups: Ints
+    waits: Ints
+    spare: Ints
+
+
+class Findings(NamedTuple):
+    """`rows`: kind, thread, pc, stamp, word of the earlier access, address, space, rank; `keys` of
+    what was found and `often` how often; `out`: what `follow` says and is told."""
+
+    rows: Ints
+    keys: Ints
+    often: Ints
+    out: Ints
+
+
+class Access(NamedTuple):
+    """One record. `home`: the first thread of its thread block; `mask` of lanes, those that write
+    what is there already (`same`), and those whose value is not there afterwards (`lost`)."""
+
+    pc: int
+    flags: int
+    bytes: int
+    space: int
+    rank: int
+    warp: int
+    home: int
+    floor: int
+    now: int
+    mask: int
+    same: int
+    lost: int
+
+
+class Lane(NamedTuple):
+    """One thread of an access: its number plus one, its lane and its address in `space`."""
+
+    me: int
+    number: int
+    address: int
+    space: int
