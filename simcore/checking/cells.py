@@ -129,24 +129,30 @@ def _word(lane: Lane, access: Access) -> int:
 
 @inlined
 def _keep(
-    cell: Any, first: int, lane: Lane, access: Access, shadow: Shadow, geometry: Geometry
+    cells: Any,
+    number: int,
+    first: int,
+    lane: Lane,
+    access: Access,
+    shadow: Shadow,
+    geometry: Geometry,
 ) -> None:
     """Keeps this access as the first of two words."""
     mine = _word(lane, access)
-    before = cell[first]
+    before = cells[first, number]
     if before >> THREAD_SHIFT != lane.me and before != 0:
         after_it = _is_ordered(before, lane, access, shadow, geometry)
-        second = cell[first + 1]
+        second = cells[first + 1, number]
         if after_it:
             if second != 0 and _is_ordered(second, lane, access, shadow, geometry):
-                cell[first + 1] = 0
+                cells[first + 1, number] = 0
         else:
             end = access.home + geometry.warps * geometry.width
             is_home = access.home <= second >> THREAD_SHIFT < end
             was_home = access.home <= before >> THREAD_SHIFT < end
             if second == 0 or is_home or not was_home:
-                cell[first + 1] = before
-    cell[first] = mine
+                cells[first + 1, number] = before
+    cells[first, number] = mine
 
 
 @inlined
@@ -159,21 +165,22 @@ def _is_of_home(word: int, access: Access, geometry: Geometry) -> bool:
 
 @inlined
 def _check_first(
-    cell: Any, lane: Lane, access: Access, geometry: Geometry, findings: Findings
+    cells: Any, number: int, lane: Lane, access: Access, geometry: Geometry, findings: Findings
 ) -> None:
     """Shared memory is written before it is read."""
     if lane.space != _SHARED or not geometry.checks_first:
         return
-    is_written = _is_of_home(cell[_WRITE], access, geometry)
-    if not is_written and len(cell) > WEAK_WORDS:
-        is_written = _is_of_home(cell[_STRONG], access, geometry)
+    is_written = _is_of_home(cells[_WRITE, number], access, geometry)
+    if not is_written and len(cells) > WEAK_WORDS:
+        is_written = _is_of_home(cells[_STRONG, number], access, geometry)
     if not is_written:
         report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
 
 
-@inlined
+@noinline
 def touch_weak_read(
-    cell: Any,
+    cells: Any,
+    number: int,
     lane: Lane,
     access: Access,
     shadow: Shadow,
@@ -181,12 +188,12 @@ def touch_weak_read(
     findings: Findings,
 ) -> None:
     """A plain load of a cell."""
-    _check_first(cell, lane, access, geometry, findings)
-    _check(cell[_WRITE], lane, access, shadow, geometry, findings)
-    if len(cell) > WEAK_WORDS:
-        _check(cell[_STRONG], lane, access, shadow, geometry, findings)
-        _check(cell[_STRONG2], lane, access, shadow, geometry, findings)
-    _keep(cell, _READ, lane, access, shadow, geometry)
+    _check_first(cells, number, lane, access, geometry, findings)
+    _check(cells[_WRITE, number], lane, access, shadow, geometry, findings)
+    if len(cells) > WEAK_WORDS:
+        _check(cells[_STRONG, number], lane, access, shadow, geometry, findings)
+        _check(cells[_STRONG2, number], lane, access, shadow, geometry, findings)
+    _keep(cells, number, _READ, lane, access, shadow, geometry)
 
 
 @inlined
@@ -199,9 +206,10 @@ def _wrote_the_same(prior: int, lane: Lane, access: Access, lanes: Any, geometry
     return (access.same >> lane.number) & 1 == 1
 
 
-@inlined
+@noinline
 def touch_weak_write(
-    cell: Any,
+    cells: Any,
+    number: int,
     lane: Lane,
     access: Access,
     shadow: Shadow,
@@ -209,21 +217,22 @@ def touch_weak_write(
     findings: Findings,
 ) -> None:
     """A plain store to a cell."""
-    prior = cell[_WRITE]
+    prior = cells[_WRITE, number]
     if prior != 0 and not _is_ordered(prior, lane, access, shadow, geometry):
         kind = RACE
         if _wrote_the_same(prior, lane, access, shadow.spare, geometry):
             kind = SAME
         report(kind, prior, access.pc, access.now, access.rank, lane, findings)
-    for word in range(_READ, len(cell)):
-        _check(cell[word], lane, access, shadow, geometry, findings)
-        cell[word] = 0
-    cell[_WRITE] = _word(lane, access)
+    for word in range(_READ, len(cells)):
+        _check(cells[word, number], lane, access, shadow, geometry, findings)
+        cells[word, number] = 0
+    cells[_WRITE, number] = _word(lane, access)
 
 
-@inlined
+@noinline
 def touch_strong(
-    cell: Any,
+    cells: Any,
+    number: int,
     lane: Lane,
     access: Access,
     flags: Any,
@@ -233,17 +242,17 @@ def touch_strong(
 ) -> None:
     """An atomic or volatile access to a cell."""
     if access.flags & READ:
-        _check_first(cell, lane, access, geometry, findings)
-    _check(cell[_WRITE], lane, access, shadow, geometry, findings)
-    _check_scopes(cell[_STRONG], flags, lane, access, geometry, findings)
-    _check_scopes(cell[_STRONG2], flags, lane, access, geometry, findings)
+        _check_first(cells, number, lane, access, geometry, findings)
+    _check(cells[_WRITE, number], lane, access, shadow, geometry, findings)
+    _check_scopes(cells[_STRONG, number], flags, lane, access, geometry, findings)
+    _check_scopes(cells[_STRONG2, number], flags, lane, access, geometry, findings)
     if access.flags & WRITE:
-        _check(cell[_READ], lane, access, shadow, geometry, findings)
-        _check(cell[_READ2], lane, access, shadow, geometry, findings)
-        _check_scopes(cell[_LOOK], flags, lane, access, geometry, findings)
-        _keep(cell, _STRONG, lane, access, shadow, geometry)
+        _check(cells[_READ, number], lane, access, shadow, geometry, findings)
+        _check(cells[_READ2, number], lane, access, shadow, geometry, findings)
+        _check_scopes(cells[_LOOK, number], flags, lane, access, geometry, findings)
+        _keep(cells, number, _STRONG, lane, access, shadow, geometry)
     else:
-        cell[_LOOK] = _word(lane, access)
+        cells[_LOOK, number] = _word(lane, access)
 
 
 @inlined
@@ -258,7 +267,7 @@ def touch_copies(
     number: int, lane: Lane, access: Access, shadow: Shadow, geometry: Geometry, findings: Findings
 ) -> None:
     """A cell that an asynchronous copy writes is nobody's until its thread has waited."""
-    group, prior = shadow.copies[number], shadow.shared[number, _WRITE]
+    group, prior = shadow.copies[number], shadow.shared[_WRITE, number]
     first = access.rank * geometry.warps * geometry.width
     if group and _is_of_home(prior, access, geometry):
         owner = first + (prior >> THREAD_SHIFT) - access.home

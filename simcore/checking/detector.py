@@ -27,10 +27,12 @@ from kernelcast.simcore.checking.records import (
     OPENED,
     PC_BITS,
     RACE,
+    SEGMENT_SHIFT,
     STAMPS,
     Findings,
     Shadow,
 )
+from kernelcast.simcore.checking.runs import runs_of
 from kernelcast.simcore.checking.synchronisation import Synchronisation
 from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
 from kernelcast.simcore.engine.jit.runtime.task import Task
@@ -66,7 +68,8 @@ class Detector:
             np.zeros(_KEYS, np.int64),
             np.zeros(8, np.int64),
         )
-        self.buffers = np.zeros((plan.buffer_cells + 1, plan.words), np.int64)
+        self.buffers = np.zeros((plan.words, plan.buffer_cells + 1), np.int64)
+        self.segments = np.zeros((plan.buffer_cells >> SEGMENT_SHIFT) + 1, np.int64)
         self._raw: list[Raw] = []
         self._suspects: Counter[tuple[int, int, int]] = Counter()
         if thread_blocks * geometry.warps * geometry.width > MOST_THREADS:
@@ -124,8 +127,9 @@ class Follower:
         threads = ranks * geometry.warps * geometry.width
         fine = threads if geometry.is_fine else 1
         self.shadow = Shadow(
-            np.zeros((ranks * geometry.shared_cells + 1, plan.words), np.int64),
+            np.zeros((plan.words, ranks * geometry.shared_cells + 1), np.int64),
             detector.buffers,
+            detector.segments,
             np.zeros(ranks * geometry.shared_cells + 1 if geometry.has_copies else 1, np.int64),
             np.zeros(threads * geometry.local_cells + 1, np.int32),
             plan.rows,
@@ -140,6 +144,7 @@ class Follower:
         self._lane_offsets = np.array(offsets, np.int64).reshape(-1, geometry.width)
         if not offsets:
             self._lane_offsets = np.zeros((1, geometry.width), np.int64)
+        self._runs = runs_of(offsets, geometry.width)
         self.counted = CountedAccesses((), 0, geometry.width, 1)
         self._synchronisation = Synchronisation(detector, self)
 
@@ -152,8 +157,8 @@ class Follower:
                 words,
                 at,
                 self._lane_offsets,
-                self._plan.table,
-                self._plan.geometry,
+                self._runs,
+                (self._plan.table, self._plan.geometry),
                 self.shadow,
                 detector.findings,
                 self.state,

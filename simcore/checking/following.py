@@ -52,6 +52,7 @@ from kernelcast.simcore.checking.records import (
     PcTable,
     Shadow,
 )
+from kernelcast.simcore.checking.runs import follow_run, open_segments
 from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, WRITTEN
 from kernelcast.simcore.host.compiled import compiled, inlined, noinline
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
@@ -79,7 +80,7 @@ def _begin(row: Any, block: int, stage: int, rank: int, shadow: Shadow, geometry
             shadow.groups[thread, :] = 0
     if geometry.is_cluster:
         first = rank * geometry.shared_cells
-        shadow.shared[first : first + geometry.shared_cells, :] = 0
+        shadow.shared[:, first : first + geometry.shared_cells] = 0
 
 
 @noinline
@@ -129,7 +130,8 @@ def _row_of(address: int, rows: Any, out: Any) -> int:
 
 @inlined
 def _touch(
-    cell: Any,
+    cells: Any,
+    number: int,
     lane: Lane,
     access: Access,
     flags: Any,
@@ -138,11 +140,11 @@ def _touch(
     findings: Findings,
 ) -> None:
     if access.flags & STRONG:
-        touch_strong(cell, lane, access, flags, shadow, geometry, findings)
+        touch_strong(cells, number, lane, access, flags, shadow, geometry, findings)
     elif access.flags & WRITE:
-        touch_weak_write(cell, lane, access, shadow, geometry, findings)
+        touch_weak_write(cells, number, lane, access, shadow, geometry, findings)
     else:
-        touch_weak_read(cell, lane, access, shadow, geometry, findings)
+        touch_weak_read(cells, number, lane, access, shadow, geometry, findings)
 
 
 @inlined
@@ -189,7 +191,7 @@ def _in_shared(
     for number in range(before + first, before + last + 1):
         if geometry.has_copies:
             touch_copies(number, at, access, shadow, geometry, findings)
-        _touch(shadow.shared[number], at, access, table.flags, shadow, geometry, findings)
+        _touch(shadow.shared, number, at, access, table.flags, shadow, geometry, findings)
         if access.flags & ASYNC:
             thread = (access.rank * geometry.warps + access.warp) * geometry.width + lane.number
             shadow.copies[number] = shadow.groups[thread, 0] + 1
@@ -210,8 +212,9 @@ def _in_buffers(
     far = lane.address - shadow.rows[row, 0]
     before = shadow.rows[row, 2]
     first, last = far >> geometry.buffer_shift, (far + access.bytes - 1) >> geometry.buffer_shift
+    open_segments(before + first, last - first + 1, shadow)
     for number in range(before + first, before + last + 1):
-        _touch(shadow.buffers[number], lane, access, table.flags, shadow, geometry, findings)
+        _touch(shadow.buffers, number, lane, access, table.flags, shadow, geometry, findings)
 
 
 @inlined
@@ -298,6 +301,46 @@ def _event(
 
 
 @inlined
+def _follow_lanes(
+    lanes: tuple[int, int],
+    access: Access,
+    block: int,
+    table: PcTable,
+    shadow: Shadow,
+    geometry: Geometry,
+    findings: Findings,
+) -> None:
+    """The lanes [first, end) of an access, one by one."""
+    for lane in range(lanes[0], lanes[1]):
+        if (access.mask >> lane) & 1:
+            me = access.home + access.warp * geometry.width + lane
+            to = Lane(me, lane, shadow.spare[lane], access.space)
+            _in_memory(to, access, block, table, shadow, geometry, findings)
+
+
+@noinline
+def _follow_runs(
+    runs: Any,
+    access: Access,
+    block: int,
+    table: PcTable,
+    shadow: Shadow,
+    geometry: Geometry,
+    findings: Findings,
+) -> None:
+    """An access by all lanes, run by run."""
+    lane = np.int64(0)
+    while lane < geometry.width:
+        row = np.int64(-1)
+        if access.space == _GLOBAL:
+            row = np.int64(_row_of(shadow.spare[lane], shadow.rows, findings.out))
+        end = lane + runs[lane, 0]
+        if not follow_run(lane, runs[lane], row, access, table, shadow, geometry):
+            _follow_lanes((lane, end), access, block, table, shadow, geometry, findings)
+        lane = end
+
+
+@inlined
 def _access(
     words: Ints, at: int, row: Any, following: int, table: PcTable, geometry: Geometry, rank: int
 ) -> Access:
@@ -329,16 +372,17 @@ def follow(
     words: Ints,
     start: int,
     lane_offsets: Ints,
-    table: PcTable,
-    geometry: Geometry,
+    runs: Ints,
+    tables: tuple[PcTable, Geometry],
     shadow: Shadow,
     findings: Findings,
     state: Ints,
 ) -> int:
     """Follows records from word `start` on; returns where it stopped, and `out` says why.
 
-    `state`: BLOCK, STAGE, NOW and FLOOR by rank in the cluster.
+    `runs`: as of `runs_of`; `state`: BLOCK, STAGE, NOW and FLOOR by rank in the cluster.
     """
+    table, geometry = tables
     width, out, at = geometry.width, findings.out, start
     out[EVENT_AT] = 0
     while at < len(words) and out[FOUND] <= len(findings.rows) - _ROOM:
@@ -362,16 +406,16 @@ def follow(
             at = following
             continue
         access = _access(words, at, row, following, table, geometry, rank)
-        which = (info >> 32) & 0xFFFFFFFF
-        spare = shadow.spare
+        which, places = (info >> 32) & 0xFFFFFFFF, shadow.spare
         for lane in range(width):
-            if (access.mask >> lane) & 1:
-                place = words[at + 4]
-                place = place + lane_offsets[which, lane] if is_listed else words[at + 4 + lane]
-                spare[lane] = place
-                me = access.home + access.warp * width + lane
-                to = Lane(me, lane, place, access.space)
-                _in_memory(to, access, block, table, shadow, geometry, findings)
+            places[lane] = words[at + 4] if is_listed else words[at + 4 + lane]
+        if is_listed:
+            for lane in range(width):
+                places[lane] += lane_offsets[which, lane]
+        if is_listed and access.mask == geometry.full:
+            _follow_runs(runs[which], access, block, table, shadow, geometry, findings)
+        else:
+            _follow_lanes((0, width), access, block, table, shadow, geometry, findings)
         if access.flags & SYNC and access.mask:
             out[EVENT_AT] = RECORD
             return at

@@ -17,6 +17,7 @@ from kernelcast.simcore.checking.records import (
     HOST,
     NARROW,
     READ,
+    SEGMENT_SHIFT,
     STRONG,
     SYNC,
     WARP_SYNC,
@@ -90,15 +91,16 @@ def plan_of(kernel: Kernel, memory: LaunchMemory, facts: LaunchFacts) -> Plan:
         kernel, origins, memory.symbols, facts.shared_bytes
     ).items():
         table.low[pc], table.high[pc] = low, high
-    geometry = _geometry(kernel, facts, has_clocks)
+    strong = any(flags & STRONG for flags in table.flags.tolist())
+    geometry = _geometry(kernel, facts, has_clocks, has_strong=strong)
     rows, cells = [], 0
     for allocation in memory.globals.allocations:
         first = -1
         if written is None or allocation.address in written:
             first = cells
             cells += -(-allocation.size >> geometry.buffer_shift) + 1
+            cells = -(-cells >> SEGMENT_SHIFT) << SEGMENT_SHIFT
         rows.append((allocation.address, allocation.address + allocation.size, first))
-    strong = any(flags & STRONG for flags in table.flags.tolist())
     words = STRONG_WORDS if strong else WEAK_WORDS
     columns = np.array(rows or [(0, 0, -1)], np.int64)
     return Plan(table, geometry, quiet, columns, cells, words, has_clocks)
@@ -159,9 +161,12 @@ def _shift(kernel: Kernel, spaces: Iterable[AddressSpace]) -> int:
     return min(_MOST_CELL, *sizes, _MOST_CELL).bit_length() - 1
 
 
-def _geometry(kernel: Kernel, facts: LaunchFacts, has_clocks: bool) -> Geometry:
+def _geometry(
+    kernel: Kernel, facts: LaunchFacts, has_clocks: bool, *, has_strong: bool
+) -> Geometry:
     shared, local = _shift(kernel, _SHARED), _shift(kernel, _LOCAL)
     instructions = kernel.instructions
+    has_copies = any(is_copy(i) for i in instructions)
     return Geometry(
         warps=facts.warps,
         width=facts.width,
@@ -173,6 +178,8 @@ def _geometry(kernel: Kernel, facts: LaunchFacts, has_clocks: bool) -> Geometry:
         is_fine=int(has_clocks or any(is_warp_barrier(i) for i in instructions)),
         is_counted=int(has_parts_of_barriers(kernel)),
         is_cluster=int(facts.cluster_size > 1),
-        has_copies=int(any(is_copy(i) for i in instructions)),
+        has_copies=int(has_copies),
         checks_first=int(not writes_unseen(kernel)),
+        has_runs=int(not (has_strong or has_copies or facts.cluster_size > 1)),
+        full=(1 << facts.width) - 1 - (1 << facts.width >> 64 << 64),
     )

@@ -21,11 +21,13 @@ __all__ = [
     "FLOOR",
     "FOUND",
     "HOST",
+    "IN_CELLS",
     "MASK",
     "MOST_STAMP",
     "MOST_THREADS",
     "NARROW",
     "NOW",
+    "ONLY_READ",
     "OPENED",
     "PC_BITS",
     "RACE",
@@ -33,6 +35,7 @@ __all__ = [
     "RECORD",
     "ROW",
     "SAME",
+    "SEGMENT_SHIFT",
     "STAGE",
     "STAMPS",
     "STAMP_BITS",
@@ -71,7 +74,10 @@ block, a counted barrier that has opened, too many stamps."""
 PC_BITS, STAMP_BITS = 17, 19
 THREAD_SHIFT = PC_BITS + STAMP_BITS
 MOST_STAMP = (1 << STAMP_BITS) - 64
-MOST_THREADS = (1 << (63 - THREAD_SHIFT)) - 1
+MOST_THREADS = (1 << (62 - THREAD_SHIFT)) - 1
+SEGMENT_SHIFT, ONLY_READ, IN_CELLS = 5, 1 << 62, -1
+"""Cells of a segment, as a power of two; in a segment's word: its threads only read, and that the
+cells say what was done."""
 
 
 class PcTable(NamedTuple):
@@ -91,7 +97,8 @@ class Geometry(NamedTuple):
     """Numbers of one launch; a shift is the power of two of a cell's bytes.
 
     `is_fine`: lanes of a warp may be ordered apart from others; `is_counted`: thread blocks have
-    barriers that not all threads wait at; `checks_first`: shared memory must be written first.
+    barriers that not all threads wait at; `checks_first`: shared memory must be written first;
+    `has_runs`: neighbouring lanes may be followed together; `full`: the mask of all lanes.
     """
 
     warps: int
@@ -106,14 +113,17 @@ class Geometry(NamedTuple):
     is_cluster: int
     has_copies: int
     checks_first: int
+    has_runs: int
+    full: int
 
 
 class Shadow(NamedTuple):
     """What is known of memory and threads.
 
-    `shared`, `buffers`: cells, shape (cells, words); `copies`: by shared cell, one more than the
-    group of the asynchronous copy that wrote it, or 0; `local`: by cell of each thread one more
-    than the thread block that wrote it; `rows`: of allocations first and last address, and their
+    `shared`, `buffers`: cells, shape (words, cells); `segments` of cells of buffers that only
+    neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
+    by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
+    by cell of each thread one more than the thread block that wrote it; `rows`: of allocations first and last address, and their
     first cell or -1; `known`: by thread the stamps up to which it knows the lanes of its warp;
     `ranks` of thread blocks in their clusters; `groups`: by thread the groups of copies that are
     closed, and those that are done; `waits`: by warp the lanes that wait at counted barriers.
@@ -121,6 +131,7 @@ class Shadow(NamedTuple):
 
     shared: Ints
     buffers: Ints
+    segments: Ints
     copies: Ints
     local: npt.NDArray[np.int32]
     rows: Ints
