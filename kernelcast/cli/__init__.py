@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 import kernelcast
 from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
+from kernelcast.cli.check import check
 from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.installation import cache
@@ -92,7 +93,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
+    *(estimate, capture, build, profile, mix, run, check, topdown, whatif, rank, tune, layers),
     *(compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)

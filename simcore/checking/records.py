@@ -123,8 +123,8 @@ class Shadow(NamedTuple):
     `shared`, `buffers`: cells, shape (words, cells); `segments` of cells of buffers that only
     neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
     by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
-    by cell of each thread one more than the thread block that wrote it; `rows`: of allocations first and last address, and their
-    first cell or -1; `known`: by thread the stamps up to which it knows the lanes of its warp;
+    by cell of each thread one more than the thread block that wrote it; `rows`: of allocations first and last address, and
+    their first cell or -1; `known`: by thread the stamps up to which it knows the lanes of its warp;
     `ranks` of thread blocks in their clusters; `groups`: by thread the groups of copies that are
     closed, and those that are done; `waits`: by warp the lanes that wait at counted barriers.
     """
