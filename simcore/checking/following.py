@@ -329,9 +329,9 @@ def _follow_runs(
     findings: Findings,
 ) -> None:
     """An access by all lanes, run by run."""
-    lane = np.int64(0)
+    lane: Any = np.int64(0)
     while lane < geometry.width:
-        row = np.int64(-1)
+        row: Any = np.int64(-1)
         if access.space == _GLOBAL:
             row = np.int64(_row_of(shadow.spare[lane], shadow.rows, findings.out))
         end = lane + runs[lane, 0]
@@ -345,7 +345,8 @@ def _access(
     words: Ints, at: int, row: Any, following: int, table: PcTable, geometry: Geometry, rank: int
 ) -> Access:
     pc = words[at] & 0xFFFFFF
-    same, lost = np.int64(0), np.int64(0)
+    same: Any = np.int64(0)
+    lost: Any = np.int64(0)
     flags = table.flags[pc]
     if flags & WRITE and following < len(words) and words[following] & WRITTEN:
         same, lost = words[following + 3], words[following + 4]

@@ -56,6 +56,7 @@ _GLOBAL = (AddressSpace.GLOBAL, AddressSpace.GENERIC)
 _SHARED = (AddressSpace.SHARED, AddressSpace.GENERIC)
 _LOCAL = (AddressSpace.LOCAL, AddressSpace.GENERIC)
 _MOST_CELL = 8
+_OF_COPIES = (ASYNC_GROUP, ASYNC_WAIT, ASYNC_END)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _geometry(
 ) -> Geometry:
     shared, local = _shift(kernel, _SHARED), _shift(kernel, _LOCAL)
     instructions = kernel.instructions
-    has_copies = any(is_copy(i) for i in instructions)
+    has_copies = any(is_copy(i) or _event(i) in _OF_COPIES for i in instructions)
     return Geometry(
         warps=facts.warps,
         width=facts.width,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class Synchronisation:
         """What is done from now on is not what has been released."""
         self._row(block)[NOW] += 1
 
-    def _row(self, block: int) -> np.ndarray:
+    def _row(self, block: int) -> Any:
         return self._follower.state[self._rank(block)]
 
     def _rank(self, block: int) -> int:

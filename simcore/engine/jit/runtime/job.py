@@ -25,12 +25,13 @@ from kernelcast.simcore.engine.jit.runtime.in_flight import (
     Standstill,
     Turns,
 )
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, start_threads
 from kernelcast.simcore.engine.jit.runtime.stack_threads import processors as _processors
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
-from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.runtime.worker import Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.host.deadline import deadline_in

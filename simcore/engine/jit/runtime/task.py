@@ -30,6 +30,11 @@ class Watcher:
     new_log: Callable[[Task], Any]
     warp_order: npt.NDArray[np.int64]
 
+    @property
+    def order_address(self) -> int:
+        """Where the host keeps the order."""
+        return self.warp_order.ctypes.data
+
 
 @dataclass(frozen=True, slots=True)
 class Task:

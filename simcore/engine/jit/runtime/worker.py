@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launch_log
 from kernelcast.simcore.engine.jit.runtime.lookout import Lookout
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_execution_error
@@ -32,7 +32,7 @@ from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
 
-__all__ = ["Pause", "Worker"]
+__all__ = ["Worker"]
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -46,13 +46,6 @@ _ClusterEntry = ctypes.CFUNCTYPE(
     *(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p),
 )
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A thread block waits for others; `moved`: it has done something since its last pause."""
-
-    moved: bool
 
 
 class Worker:
@@ -124,7 +117,7 @@ class Worker:
             "allocation_count": len(self._allocations),
             "recent_rows": self._recent_rows.ctypes.data,
             **{f"grid_{axis}": size for axis, size in zip("xyz", self._launch.grid, strict=True)},
-            "warp_order": 0 if self._watcher is None else self._watcher.warp_order.ctypes.data,
+            "warp_order": self._watcher.order_address if self._watcher else 0,
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
