@@ -31,9 +31,12 @@ _MOST_SCHEDULES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """`schedules`: how many orders of thread blocks and warps are tried: as they are, reversed, then
+    """How a launch is checked.
+
+    `schedules`: how many orders of thread blocks and warps are tried: as they are, reversed, then
     random ones from `seed`. `suppressions`: a file, or what one says. `warp_width`: threads.
-    `write` gets what the kernel prints."""
+    `write` gets what the kernel prints.
+    """
 
     schedules: int = 1
     seed: int = 0

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 import kernelcast
 from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
-from kernelcast.cli.check import check
+from kernelcast.cli.checks.check import check
 from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.installation import cache

@@ -19,6 +19,7 @@ from kernelcast.simcore.checking.records import (
     RACE,
     READ,
     SAME,
+    SHARED_SPACE,
     STAMP_BITS,
     THREAD_SHIFT,
     UNINITIALISED,
@@ -45,7 +46,6 @@ __all__ = [
 WEAK_WORDS, STRONG_WORDS = 3, 6
 _WRITE, _READ, _READ2, _STRONG, _STRONG2, _LOOK = range(STRONG_WORDS)
 _STAMPS, _PCS = (1 << STAMP_BITS) - 1, (1 << PC_BITS) - 1
-_SHARED = 1
 
 
 @noinline
@@ -82,7 +82,7 @@ def _is_ordered(prior: int, lane: Lane, access: Access, shadow: Shadow, geometry
     threads = geometry.warps * geometry.width
     if who < access.home or who >= access.home + threads:
         # another thread block had this shared memory before, or it is nobody's
-        return prior == 0 or (lane.space == _SHARED and geometry.is_cluster == 0)
+        return prior == 0 or (lane.space == SHARED_SPACE and geometry.is_cluster == 0)
     stamp = (prior >> PC_BITS) & _STAMPS
     if stamp <= access.floor:
         return True
@@ -116,7 +116,7 @@ def _check_scopes(
     threads = geometry.warps * geometry.width
     if prior == 0 or access.home <= who < access.home + threads:
         return
-    if lane.space == _SHARED and geometry.is_cluster == 0:
+    if lane.space == SHARED_SPACE and geometry.is_cluster == 0:
         return
     if (access.flags | flags[prior & _PCS]) & NARROW:
         report(RACE, prior, access.pc, access.now, access.rank, lane, findings)
@@ -168,7 +168,7 @@ def _check_first(
     cells: Any, number: int, lane: Lane, access: Access, geometry: Geometry, findings: Findings
 ) -> None:
     """Shared memory is written before it is read."""
-    if lane.space != _SHARED or not geometry.checks_first:
+    if lane.space != SHARED_SPACE or not geometry.checks_first:
         return
     is_written = _is_of_home(cells[_WRITE, number], access, geometry)
     if not is_written and len(cells) > WEAK_WORDS:

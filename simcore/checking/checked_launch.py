@@ -33,7 +33,7 @@ from kernelcast.traces.stream import GridPart
 __all__ = ["CheckedRun", "Schedule", "check_launch"]
 
 _DISTANCE_BYTES = 1 << 36
-"""Between buffers of a launch: no index of 32 bits leads from one into another."""
+"""The distance of buffers of a launch: no index of 32 bits leads from one into another."""
 _FAULTS: tuple[tuple[type[ExecutionError], Kind], ...] = (
     (MemoryAccessError, Kind.ACCESS),
     (BarrierError, Kind.BARRIER),

@@ -27,8 +27,10 @@ def of_thread_block(thread_block: int) -> int:
 
 
 class View(NamedTuple):
-    """A thread that does something: its number, its thread block and stamp, and what it knows
-    besides clocks: all of its thread block up to `floor`, and lanes of its warp, by number."""
+    """A thread that does something: its number, its thread block and its stamp.
+
+    Without clocks it knows all of its thread block up to `floor`, and lanes of its warp, by number.
+    """
 
     thread: int
     thread_block: int
@@ -112,8 +114,7 @@ class Clocks:
                 looked[holds_in] = joined((looked.get(holds_in, _NOTHING), clock))
 
     def write(self, view: View, place: tuple[int, int], order: Order, *, goes_on: bool) -> None:
-        """A strong write; one that `goes_on` reads and writes at once, so that what was released
-        there before is handed on."""
+        """A strong write; one that `goes_on` reads as well, and hands on what was there."""
         fence = self._fences.get(view.thread)
         clock, is_narrow = _NOTHING, order.is_narrow
         if order.releases:
@@ -141,7 +142,7 @@ class Clocks:
             self.learn(thread, clock)
 
     def of(self, threads: Iterable[int]) -> Clock:
-        """What these threads know by clocks together."""
+        """What some threads know by clocks together."""
         return joined(self._known.get(thread, _NOTHING) for thread in threads)
 
     def join_block(self, thread_block: int, threads: Iterable[int]) -> None:

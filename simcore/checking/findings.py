@@ -29,7 +29,7 @@ class Kind(Enum):
 
     @property
     def is_benign(self) -> bool:
-        """Whether it is told without being counted as an error."""
+        """Whether findings of the kind are told without being counted as errors."""
         return self is Kind.SAME_VALUE
 
 
@@ -73,8 +73,10 @@ class Finding:
 
 
 class Raw(NamedTuple):
-    """A row of the follower. Threads are numbered over the grid from 1, `prior_*` of the earlier
-    access, 0 without one."""
+    """A row of the follower.
+
+    Threads are numbered over the grid from 1; `prior_*` is of the earlier access, 0 without one.
+    """
 
     kind: int
     thread: int

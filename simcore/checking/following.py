@@ -13,36 +13,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.checking.cells import (
-    check_bounds,
-    report,
-    touch_copies,
-    touch_strong,
-    touch_weak_read,
-    touch_weak_write,
-)
+from kernelcast.simcore.checking.cells import report
+from kernelcast.simcore.checking.memories import row_of, touch_memory
 from kernelcast.simcore.checking.records import (
-    ASYNC,
     ASYNC_END,
     ASYNC_GROUP,
     ASYNC_WAIT,
     BARRIER,
     BLOCK,
     CLOCKED,
+    CONST_SPACE,
     EVENT_AT,
     FLOOR,
     FOUND,
+    GLOBAL_SPACE,
     MASK,
     MOST_STAMP,
     NOW,
     OPENED,
     RECORD,
-    ROW,
     STAGE,
     STAMPS,
-    STRONG,
     SYNC,
-    UNINITIALISED,
     WARP_SYNC,
     WRITE,
     Access,
@@ -52,18 +44,13 @@ from kernelcast.simcore.checking.records import (
     PcTable,
     Shadow,
 )
-from kernelcast.simcore.checking.runs import follow_run, open_segments
+from kernelcast.simcore.checking.runs import follow_run
 from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, WRITTEN
 from kernelcast.simcore.host.compiled import compiled, inlined, noinline
-from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
-from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = ["follow"]
 
 Ints = npt.NDArray[np.int64]
-_SHARED_FIRST, _LOCAL_FIRST = WINDOWS[AddressSpace.SHARED], WINDOWS[AddressSpace.LOCAL]
-_LAST_WINDOW = max(WINDOWS.values()) + WINDOW_BYTES
-_GLOBAL, _SHARED, _LOCAL, _CONST, _GENERIC = 0, 1, 2, 3, 5
 _ROOM = 4096
 """Findings that one record makes at most, by far."""
 
@@ -116,137 +103,6 @@ def _group_copies(kind: int, left: int, thread: int, mask: int, shadow: Shadow, 
 
 
 @inlined
-def _row_of(address: int, rows: Any, out: Any) -> int:
-    """The allocation that holds an address; -1 without one."""
-    last = out[ROW]
-    if rows[last, 0] <= address and address < rows[last, 1]:
-        return int(last)
-    for row in range(len(rows)):
-        if rows[row, 0] <= address and address < rows[row, 1]:
-            out[ROW] = row
-            return int(row)
-    return -1
-
-
-@inlined
-def _touch(
-    cells: Any,
-    number: int,
-    lane: Lane,
-    access: Access,
-    flags: Any,
-    shadow: Shadow,
-    geometry: Geometry,
-    findings: Findings,
-) -> None:
-    if access.flags & STRONG:
-        touch_strong(cells, number, lane, access, flags, shadow, geometry, findings)
-    elif access.flags & WRITE:
-        touch_weak_write(cells, number, lane, access, shadow, geometry, findings)
-    else:
-        touch_weak_read(cells, number, lane, access, shadow, geometry, findings)
-
-
-@inlined
-def _in_local(
-    lane: Lane, access: Access, block: int, shadow: Shadow, geometry: Geometry, findings: Findings
-) -> None:
-    """Local memory is the thread's own: it is written before it is read."""
-    first = lane.address >> geometry.local_shift
-    last = (lane.address + access.bytes - 1) >> geometry.local_shift
-    if lane.address < 0 or last >= geometry.local_cells:
-        return
-    thread = (access.rank * geometry.warps + access.warp) * geometry.width + lane.number
-    for cell in range(
-        thread * geometry.local_cells + first, thread * geometry.local_cells + last + 1
-    ):
-        if access.flags & WRITE:
-            shadow.local[cell] = block + 1
-        elif shadow.local[cell] != block + 1:
-            report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
-
-
-@inlined
-def _in_shared(
-    lane: Lane,
-    access: Access,
-    table: PcTable,
-    shadow: Shadow,
-    geometry: Geometry,
-    findings: Findings,
-) -> None:
-    owner, place = access.rank, lane.address
-    if geometry.is_cluster:
-        named = (place >> OFFSET_BITS) & RANK_MASK
-        if named:
-            owner = named - 1
-        place &= OFFSET_MASK
-    first = place >> geometry.shared_shift
-    last = (place + access.bytes - 1) >> geometry.shared_shift
-    if place < 0 or last >= geometry.shared_cells:
-        return
-    at = Lane(lane.me, lane.number, place, _SHARED)
-    check_bounds(table.low[access.pc], table.high[access.pc], at, access, findings)
-    before = owner * geometry.shared_cells
-    for number in range(before + first, before + last + 1):
-        if geometry.has_copies:
-            touch_copies(number, at, access, shadow, geometry, findings)
-        _touch(shadow.shared, number, at, access, table.flags, shadow, geometry, findings)
-        if access.flags & ASYNC:
-            thread = (access.rank * geometry.warps + access.warp) * geometry.width + lane.number
-            shadow.copies[number] = shadow.groups[thread, 0] + 1
-
-
-@inlined
-def _in_buffers(
-    lane: Lane,
-    access: Access,
-    table: PcTable,
-    shadow: Shadow,
-    geometry: Geometry,
-    findings: Findings,
-) -> None:
-    row = _row_of(lane.address, shadow.rows, findings.out)
-    if row < 0 or shadow.rows[row, 2] < 0:
-        return
-    far = lane.address - shadow.rows[row, 0]
-    before = shadow.rows[row, 2]
-    first, last = far >> geometry.buffer_shift, (far + access.bytes - 1) >> geometry.buffer_shift
-    open_segments(before + first, last - first + 1, shadow)
-    for number in range(before + first, before + last + 1):
-        _touch(shadow.buffers, number, lane, access, table.flags, shadow, geometry, findings)
-
-
-@inlined
-def _in_memory(
-    lane: Lane,
-    access: Access,
-    block: int,
-    table: PcTable,
-    shadow: Shadow,
-    geometry: Geometry,
-    findings: Findings,
-) -> None:
-    """One lane's access, in the space that its address is in."""
-    space, address = lane.space, lane.address
-    if space == _GENERIC:
-        space = _GLOBAL
-        if address >= _SHARED_FIRST and address < _LAST_WINDOW:
-            space = _CONST
-            if address < _LOCAL_FIRST:
-                space, address = _SHARED, address - _SHARED_FIRST
-            elif address < _LOCAL_FIRST + WINDOW_BYTES:
-                space, address = _LOCAL, address - _LOCAL_FIRST
-    at = Lane(lane.me, lane.number, address, space)
-    if space == _GLOBAL:
-        _in_buffers(at, access, table, shadow, geometry, findings)
-    elif space == _SHARED:
-        _in_shared(at, access, table, shadow, geometry, findings)
-    elif space == _LOCAL:
-        _in_local(at, access, block, shadow, geometry, findings)
-
-
-@inlined
 def _stops(
     words: Ints,
     at: int,
@@ -293,7 +149,9 @@ def _event(
         return 0
     if kind == WARP_SYNC and not findings.out[CLOCKED]:
         if mask & ~words[at + 4]:
-            lane = Lane((words[at + 2] & 0xFFFFFFFF) * geometry.warps * width + 1, 0, 0, _CONST)
+            lane = Lane(
+                (words[at + 2] & 0xFFFFFFFF) * geometry.warps * width + 1, 0, 0, CONST_SPACE
+            )
             report(MASK, 0, pc, row[NOW], 0, lane, findings)
         _sync_warp(row, thread, mask, shadow, width)
         return 0
@@ -315,7 +173,7 @@ def _follow_lanes(
         if (access.mask >> lane) & 1:
             me = access.home + access.warp * geometry.width + lane
             to = Lane(me, lane, shadow.spare[lane], access.space)
-            _in_memory(to, access, block, table, shadow, geometry, findings)
+            touch_memory(to, access, block, table, shadow, geometry, findings)
 
 
 @noinline
@@ -332,8 +190,8 @@ def _follow_runs(
     lane: Any = np.int64(0)
     while lane < geometry.width:
         row: Any = np.int64(-1)
-        if access.space == _GLOBAL:
-            row = np.int64(_row_of(shadow.spare[lane], shadow.rows, findings.out))
+        if access.space == GLOBAL_SPACE:
+            row = np.int64(row_of(shadow.spare[lane], shadow.rows, findings.out))
         end = lane + runs[lane, 0]
         if not follow_run(lane, runs[lane], row, access, table, shadow, geometry):
             _follow_lanes((lane, end), access, block, table, shadow, geometry, findings)

@@ -16,12 +16,16 @@ __all__ = [
     "BLOCK",
     "BOUNDS",
     "CLOCKED",
+    "CONST_SPACE",
     "COPY",
     "EVENT_AT",
     "FLOOR",
     "FOUND",
+    "GENERIC_SPACE",
+    "GLOBAL_SPACE",
     "HOST",
     "IN_CELLS",
+    "LOCAL_SPACE",
     "MASK",
     "MOST_STAMP",
     "MOST_THREADS",
@@ -36,6 +40,7 @@ __all__ = [
     "ROW",
     "SAME",
     "SEGMENT_SHIFT",
+    "SHARED_SPACE",
     "STAGE",
     "STAMPS",
     "STAMP_BITS",
@@ -63,14 +68,19 @@ HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END = 1, 2, 3, 4, 5
 RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK = 1, 2, 3, 4, 5, 6
 """Kinds of findings. `SAME`: a race of two writes of the same value."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
-"""Of a thread block that is followed: its number, the stage of its records, its stamp, and the
-stamp up to which all of its threads know each other."""
+"""What is kept of a thread block that is followed.
+
+Its number, the stage of its records, its stamp, and that up to which all of its threads know each
+other."""
 EVENT_AT, FOUND, CLOCKED, ROW = 0, 1, 2, 3
 """What `follow` says: why it stopped, how many findings there are; what it is told: whether there
 are clocks; the allocation that was found last."""
 RECORD, BARRIER, OPENED, STAMPS = 1, 2, 3, 4
-"""Why it stopped: a record for clocks (one of an access has been followed), a barrier of the thread
-block, a counted barrier that has opened, too many stamps."""
+"""Reasons to stop: a record for clocks, a barrier of the thread block, one that has opened, stamps.
+
+Records of accesses have been followed by then, and stamps are too many."""
+GLOBAL_SPACE, SHARED_SPACE, LOCAL_SPACE, CONST_SPACE, GENERIC_SPACE = 0, 1, 2, 3, 5
+"""The numbers of SPACES."""
 PC_BITS, STAMP_BITS = 17, 19
 THREAD_SHIFT = PC_BITS + STAMP_BITS
 MOST_STAMP = (1 << STAMP_BITS) - 64
@@ -81,8 +91,11 @@ cells say what was done."""
 
 
 class PcTable(NamedTuple):
-    """By pc: the space of SPACES, bytes of a lane, flags, the kind of event, groups that a wait
-    leaves, and first and last address of the object that it must stay in, last 0 for any."""
+    """Facts of instructions by pc.
+
+    The space of SPACES, bytes of a lane, flags, the kind of event, groups that a wait leaves, and
+    first and last address of the object that it must stay in, last 0 for any.
+    """
 
     space: Ints
     bytes: Ints
@@ -123,10 +136,11 @@ class Shadow(NamedTuple):
     `shared`, `buffers`: cells, shape (words, cells); `segments` of cells of buffers that only
     neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
     by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
-    by cell of each thread one more than the thread block that wrote it; `rows`: of allocations first and last address, and
-    their first cell or -1; `known`: by thread the stamps up to which it knows the lanes of its warp;
-    `ranks` of thread blocks in their clusters; `groups`: by thread the groups of copies that are
-    closed, and those that are done; `waits`: by warp the lanes that wait at counted barriers.
+    by cell of each thread one more than the thread block that wrote it; `rows`: of allocations
+    first and last address, and first cell or -1; `known`: by thread the stamps up to which it knows
+    the lanes of its warp; `ranks` of thread blocks in their clusters; `groups`: by thread the
+    groups of copies that are closed, and those that are done; `waits`: by warp the lanes that wait
+    at counted barriers.
     """
 
     shared: Ints
@@ -143,8 +157,11 @@ class Shadow(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """`rows`: kind, thread, pc, stamp, word of the earlier access, address, space, rank; `keys` of
-    what was found and `often` how often; `out`: what `follow` says and is told."""
+    """What has been found, and what `follow` says and is told (`out`).
+
+    `rows`: kind, thread, pc, stamp, word of the earlier access, address, space, rank; `keys` of
+    what was found and `often` how often.
+    """
 
     rows: Ints
     keys: Ints
@@ -153,8 +170,11 @@ class Findings(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One record. `home`: the first thread of its thread block; `mask` of lanes, those that write
-    what is there already (`same`), and those whose value is not there afterwards (`lost`)."""
+    """One record.
+
+    `home`: the first thread of its thread block; `mask` of lanes, those that write what is there
+    already (`same`), and those whose value is not there afterwards (`lost`).
+    """
 
     pc: int
     flags: int

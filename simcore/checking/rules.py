@@ -69,7 +69,7 @@ def order_of(instruction: Instruction) -> Order:
 
 
 def orders_memory(fence: Fence) -> bool:
-    """Whether it is a fence: hints, pauses and groups of copies are none."""
+    """Whether a fence orders accesses: hints, pauses and groups of copies do not."""
     return any(name in fence.mnemonic.lower() for name in _FENCES)
 
 

@@ -15,10 +15,12 @@ import numpy.typing as npt
 from kernelcast.simcore.checking.cells import WEAK_WORDS
 from kernelcast.simcore.checking.records import (
     ASYNC,
+    GLOBAL_SPACE,
     IN_CELLS,
     ONLY_READ,
     PC_BITS,
     SEGMENT_SHIFT,
+    SHARED_SPACE,
     STAMP_BITS,
     STRONG,
     THREAD_SHIFT,
@@ -35,12 +37,11 @@ __all__ = ["follow_run", "open_segments", "runs_of"]
 Ints = npt.NDArray[np.int64]
 _WRITE, _READ, _READ2 = range(WEAK_WORDS)
 _STAMPS = (1 << STAMP_BITS) - 1
-_GLOBAL, _SHARED = 0, 1
 _LEAST_RUN = 4
 
 
 def runs_of(lane_offsets: Sequence[tuple[int, ...]], width: int) -> Ints:
-    """By pattern and lane: how many lanes from there on have one distance, and that distance.
+    """Runs by pattern and lane: how many lanes from there on have one distance, and that distance.
 
     Shape (patterns, width, 2).
     """
@@ -69,7 +70,7 @@ def _read(
 ) -> bool:
     """A plain load of neighbouring cells, `1 << shift` of each thread from `me` on."""
     home, end = access.home, access.home + geometry.warps * geometry.width
-    floor, is_shared = access.floor, access.space == _SHARED
+    floor, is_shared = access.floor, access.space == SHARED_SPACE
     first_check = is_shared and geometry.checks_first != 0
     write = cells[_WRITE][first : first + count]
     read = cells[_READ][first : first + count]
@@ -117,7 +118,7 @@ def _write(
 ) -> bool:
     """A plain store to neighbouring cells."""
     home, end = access.home, access.home + geometry.warps * geometry.width
-    floor, is_shared = access.floor, access.space == _SHARED
+    floor, is_shared = access.floor, access.space == SHARED_SPACE
     bad, busy = np.int64(0), np.int64(0)
     for number in range(WEAK_WORDS):
         row = cells[number][first : first + count]
@@ -241,7 +242,7 @@ def follow_run(
 
     `run`: its lanes and their distance; `row` of the allocation that the first is in, or -1.
     """
-    length, step, is_shared = run[0], run[1], access.space == _SHARED
+    length, step, is_shared = run[0], run[1], access.space == SHARED_SPACE
     if length < _LEAST_RUN or access.flags & (STRONG | ASYNC) or not geometry.has_runs:
         return False
     if step != access.bytes and (step != 0 or access.flags & WRITE or geometry.is_fine):
@@ -258,7 +259,7 @@ def follow_run(
             return False
         first = low >> geometry.shared_shift
         return _together(shadow.shared, first, shift, length, step, me, access, geometry)
-    if access.space != _GLOBAL or row < 0:
+    if access.space != GLOBAL_SPACE or row < 0:
         return False
     shift = _places(geometry.buffer_shift, access.bytes)
     if shift < 0 or high > shadow.rows[row, 1]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from kernelcast.simcore.checking.clocks import View
-from kernelcast.simcore.checking.records import FLOOR, NOW, READ, STAGE, WARP_SYNC, WRITE
+from kernelcast.simcore.checking.barriers import Barriers
+from kernelcast.simcore.checking.clocks import Clocks, View
+from kernelcast.simcore.checking.plan import Plan
+from kernelcast.simcore.checking.records import FLOOR, NOW, READ, STAGE, WARP_SYNC, WRITE, Shadow
 from kernelcast.simcore.checking.rules import order_of
 from kernelcast.simcore.engine.jit.codegen.events import COUNT_SHIFT
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
@@ -19,23 +21,41 @@ from kernelcast.simcore.isa.ir.kernel import (
     BarrierSync,
     ClusterArrive,
     Fence,
+    Instruction,
     Load,
     Store,
 )
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
-
-if TYPE_CHECKING:
-    from kernelcast.simcore.checking.detector import Detector, Follower
 
 __all__ = ["Synchronisation"]
 
 _SHARED = WINDOWS[AddressSpace.SHARED]
 
 
+class Watched(Protocol):
+    """The launch: what its instructions are, and what its threads know by clocks."""
+
+    plan: Plan
+    instructions: dict[int, Instruction]
+    clocks: Clocks
+    barriers: Barriers
+    ranks: Any
+
+    def mate(self, thread_block: int, rank: int) -> int:
+        """The thread block of a rank in the cluster of another one."""
+
+
+class Place(Protocol):
+    """Where thread blocks run: `state` by rank, and what threads know without clocks."""
+
+    state: Any
+    shadow: Shadow
+
+
 class Synchronisation:
     """Acts on the clocks for one follower."""
 
-    def __init__(self, detector: Detector, follower: Follower) -> None:
+    def __init__(self, detector: Watched, follower: Place) -> None:
         self._detector = detector
         self._clocks, self._barriers = detector.clocks, detector.barriers
         self._follower = follower

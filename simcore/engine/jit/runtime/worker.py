@@ -60,13 +60,13 @@ class Worker:
     ) -> None:
         """`log`: that of the cluster's first worker."""
         self._cluster = cluster
-        self._has_begun = False
-        self.waits_for_cluster = False
+        self._has_begun = self.waits_for_cluster = False
         self._kernel = kernel = task.kernel
-        self._launch = launch = task.launch
+        self._launch = task.launch
         self._memory = memory = task.memory
-        self._facts = facts = task.facts
+        self._facts = task.facts
         self._source = source = task.source
+        self._is_watched = task.watcher is not None
         self._host = task.host
         self._raised: ExecutionError | None = None
         self._arrived = np.zeros(BARRIERS, np.int64)
@@ -86,14 +86,12 @@ class Worker:
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
-        self._watcher = task.watcher
-        if task.watcher is not None:
-            self.log = task.watcher.new_log(task) if log is None else log
-        elif record_memory and log is None:
-            self.log = launch_log(kernel, launch, facts, source)
+        if record_memory and log is None:
+            self.log = launch_log(task)
         most = task.limits.instructions_per_warp
         self._limit = _NO_LIMIT if most is None else most
         self._fill(self._limit)
+        self._set("warp_order", task.watcher.order_address if task.watcher else 0)
 
     def _fill(self, limit: int) -> None:
         stride = -(-self._kernel.local_bytes // 16) * 16
@@ -117,7 +115,6 @@ class Worker:
             "allocation_count": len(self._allocations),
             "recent_rows": self._recent_rows.ctypes.data,
             **{f"grid_{axis}": size for axis, size in zip("xyz", self._launch.grid, strict=True)},
-            "warp_order": self._watcher.order_address if self._watcher else 0,
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
@@ -208,8 +205,7 @@ class Worker:
             )
             match self._get("status"):
                 case status if status == STATUS_FAULT:
-                    if self._watcher is not None:
-                        self.take_records()
+                    self._keep_order()
                     return self._fault(first)
                 case status if status == STATUS_STAGES:
                     self._more_stages()
@@ -243,8 +239,8 @@ class Worker:
             self._take_ring(0)
 
     def _keep_order(self) -> None:
-        """Hands over what has been recorded before another thread block has its turn."""
-        if self._watcher is not None:
+        """Hands over what was recorded before another thread block has its turn, to a watcher."""
+        if self._is_watched:
             self.take_records()
 
     def _at_barriers(self, thread_block: int) -> Generator[Pause, None, None]:
