@@ -177,7 +177,7 @@ def _check_first(
         report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
 
 
-@noinline
+@inlined
 def touch_weak_read(
     cells: Any,
     number: int,
@@ -206,7 +206,7 @@ def _wrote_the_same(prior: int, lane: Lane, access: Access, lanes: Any, geometry
     return (access.same >> lane.number) & 1 == 1
 
 
-@noinline
+@inlined
 def touch_weak_write(
     cells: Any,
     number: int,
@@ -229,7 +229,7 @@ def touch_weak_write(
     cells[_WRITE, number] = _word(lane, access)
 
 
-@noinline
+@inlined
 def touch_strong(
     cells: Any,
     number: int,

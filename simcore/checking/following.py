@@ -158,7 +158,7 @@ def _event(
     return RECORD
 
 
-@inlined
+@noinline
 def _follow_lanes(
     lanes: tuple[int, int],
     access: Access,
@@ -176,7 +176,7 @@ def _follow_lanes(
             touch_memory(to, access, block, table, shadow, geometry, findings)
 
 
-@noinline
+@inlined
 def _follow_runs(
     runs: Any,
     access: Access,

@@ -7,7 +7,7 @@ might be, nothing is done and the lanes go one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,20 @@ _STAMPS = (1 << STAMP_BITS) - 1
 _LEAST_RUN = 4
 
 
+class By(NamedTuple):
+    """Who makes an access: the threads [home, end) of the thread block.
+
+    They know each other up to `floor`; `word` of the first of them.
+    """
+
+    home: int
+    end: int
+    floor: int
+    word: int
+    is_shared: bool
+    checks_first: bool
+
+
 def runs_of(lane_offsets: Sequence[tuple[int, ...]], width: int) -> Ints:
     """Runs by pattern and lane: how many lanes from there on have one distance, and that distance.
 
@@ -65,13 +79,10 @@ def _first_of(access: Access) -> int:
 
 
 @noinline
-def _read(
-    cells: Any, first: int, count: int, shift: int, me: int, access: Access, geometry: Geometry
-) -> bool:
+def _read(cells: Any, first: int, count: int, shift: int, me: int, by: By) -> bool:
     """A plain load of neighbouring cells, `1 << shift` of each thread from `me` on."""
-    home, end = access.home, access.home + geometry.warps * geometry.width
-    floor, is_shared = access.floor, access.space == SHARED_SPACE
-    first_check = is_shared and geometry.checks_first != 0
+    home, end, floor, is_shared = by.home, by.end, by.floor, by.is_shared
+    first_check = by.checks_first
     write = cells[_WRITE][first : first + count]
     read = cells[_READ][first : first + count]
     bad, busy = np.int64(0), np.int64(0)
@@ -87,7 +98,7 @@ def _read(
         busy |= read[i]
     if bad:
         return False
-    mine = _first_of(access) + ((me - home) << THREAD_SHIFT)
+    mine = by.word + ((me - home) << THREAD_SHIFT)
     if busy == 0:
         for i in range(count):
             read[i] = mine + ((i >> shift) << THREAD_SHIFT)
@@ -113,12 +124,9 @@ def _read(
 
 
 @noinline
-def _write(
-    cells: Any, first: int, count: int, shift: int, me: int, access: Access, geometry: Geometry
-) -> bool:
+def _write(cells: Any, first: int, count: int, shift: int, me: int, by: By) -> bool:
     """A plain store to neighbouring cells."""
-    home, end = access.home, access.home + geometry.warps * geometry.width
-    floor, is_shared = access.floor, access.space == SHARED_SPACE
+    home, end, floor, is_shared = by.home, by.end, by.floor, by.is_shared
     bad, busy = np.int64(0), np.int64(0)
     for number in range(WEAK_WORDS):
         row = cells[number][first : first + count]
@@ -136,7 +144,7 @@ def _write(
             busy |= word
     if bad:
         return False
-    mine = _first_of(access) + ((me - home) << THREAD_SHIFT)
+    mine = by.word + ((me - home) << THREAD_SHIFT)
     write, read = cells[_WRITE][first : first + count], cells[_READ][first : first + count]
     for i in range(count):
         write[i] = mine + ((i >> shift) << THREAD_SHIFT)
@@ -190,12 +198,24 @@ def _in_segments(first: int, count: int, me: int, access: Access, shadow: Shadow
 
 
 @inlined
-def _touch(
-    cells: Any, first: int, count: int, shift: int, me: int, access: Access, geometry: Geometry
-) -> bool:
-    if access.flags & WRITE:
-        return _write(cells, first, count, shift, me, access, geometry)
-    return _read(cells, first, count, shift, me, access, geometry)
+def _read_by_all(cells: Any, number: int, me: int, length: int, by: By) -> bool:
+    """A plain load of one cell by neighbouring threads: two of them stand for all."""
+    word = cells[_WRITE, number]
+    who = word >> THREAD_SHIFT
+    is_home = by.home <= who and who < by.end
+    if is_home and (word >> PC_BITS) & _STAMPS > by.floor:
+        return False
+    if not is_home and (by.checks_first or (word != 0 and not by.is_shared)):
+        return False
+    if not by.is_shared:  # a reader of another thread block must not be forgotten
+        for row in (_READ, _READ2):
+            other = cells[row, number] >> THREAD_SHIFT
+            if other != 0 and (other < by.home or by.end <= other):
+                return False
+    first = by.word + ((me - by.home) << THREAD_SHIFT)
+    cells[_READ2, number] = first
+    cells[_READ, number] = first + ((length - 1) << THREAD_SHIFT)
+    return True
 
 
 @inlined
@@ -203,19 +223,25 @@ def _together(
     cells: Any,
     first: int,
     shift: int,
-    length: int,
-    step: int,
+    run: Any,
     me: int,
     access: Access,
     geometry: Geometry,
 ) -> bool:
-    """Lanes side by side; or at one place, where the first and the last stand for all of them."""
-    cells_each = 1 << shift
-    if step:
-        return _touch(cells, first, length << shift, shift, me, access, geometry)
-    if not _touch(cells, first, cells_each, shift, me, access, geometry):
-        return False
-    return _touch(cells, first, cells_each, shift, me + length - 1, access, geometry)
+    """Lanes side by side; or at one place."""
+    is_shared = access.space == SHARED_SPACE
+    end = access.home + geometry.warps * geometry.width
+    checks_first = is_shared and geometry.checks_first != 0
+    by = By(access.home, end, access.floor, _first_of(access), is_shared, checks_first)
+    length = run[0]
+    if run[1] == 0:
+        for number in range(first, first + (1 << shift)):
+            if not _read_by_all(cells, number, me, length, by):
+                return False
+        return True
+    if access.flags & WRITE:
+        return _write(cells, first, length << shift, shift, me, by)
+    return _read(cells, first, length << shift, shift, me, by)
 
 
 @inlined
@@ -258,7 +284,7 @@ def follow_run(
         if shift < 0 or low < 0 or high > geometry.shared_cells << geometry.shared_shift:
             return False
         first = low >> geometry.shared_shift
-        return _together(shadow.shared, first, shift, length, step, me, access, geometry)
+        return _together(shadow.shared, first, shift, run, me, access, geometry)
     if access.space != GLOBAL_SPACE or row < 0:
         return False
     shift = _places(geometry.buffer_shift, access.bytes)
@@ -271,4 +297,4 @@ def follow_run(
     if step and shift == 0 and _in_segments(first, count, me, access, shadow):
         return True
     open_segments(first, count, shadow)
-    return _together(shadow.buffers, first, shift, length, step, me, access, geometry)
+    return _together(shadow.buffers, first, shift, run, me, access, geometry)
