@@ -94,6 +94,7 @@ check-budgets: $(VENV)/installed $(VENV)/machine-code
 bench: $(VENV)/installed $(VENV)/machine-code
 	$(BIN)/python benchmarks/engines.py $(BENCH)
 	$(BIN)/python benchmarks/capture.py
+	$(BIN)/python benchmarks/check_timing.py
 
 # make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read, and as
 # many kernels executed whose addresses wrap around.

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kernelcast.api import save_trace as save_trace
     from kernelcast.architectures import WhatIf as WhatIf
     from kernelcast.architectures import whatif as whatif
+    from kernelcast.checking.check import CheckOptions as CheckOptions
+    from kernelcast.checking.check import CheckReport as CheckReport
+    from kernelcast.checking.check import check as check
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
@@ -108,6 +111,8 @@ __all__ = [
     "CapturedCall",
     "ChannelOrder",
     "ChannelType",
+    "CheckOptions",
+    "CheckReport",
     "Device",
     "DeviceMemory",
     "Estimate",
@@ -154,6 +159,7 @@ __all__ = [
     "address_kernel",
     "capture",
     "capture_program",
+    "check",
     "device",
     "devices",
     "estimate",
@@ -194,6 +200,8 @@ _HOMES = {
     "CapturedCall": "kernelcast.triton_calls.session",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
+    "CheckOptions": "kernelcast.checking.check",
+    "CheckReport": "kernelcast.checking.check",
     "Device": "kernelcast.simcore.device.device",
     "DeviceMemory": "kernelcast.simcore.launch.device_memory",
     "Estimate": "kernelcast.models.estimate",
@@ -239,6 +247,7 @@ _HOMES = {
     "address_kernel": "kernelcast.address.extraction",
     "capture": "kernelcast.triton_calls.session",
     "capture_program": "kernelcast.program_capture.capturing",
+    "check": "kernelcast.checking.check",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",

@@ -152,11 +152,19 @@ def _rank_addresses() -> None:
     kc.rank(_STENCIL, "a100-40gb", block="16x4x4,64x4x1", folding="none,2z")
 
 
+def _check() -> None:
+    """A launch that is followed access by access."""
+    kernel = kc.load_ptx(_SCATTERED)["scattered"]
+    values, sums = np.ones(4096, np.float32), np.zeros(4096, np.float32)
+    kc.check(kernel, args=[values, sums, 7], grid=_GRID, block=_BLOCK)
+
+
 _WORK: dict[str, Callable[[], None]] = {
     "launches on seven devices": _launch_everywhere,
     "few accesses": _launch_with_rests,
     "a sample of a launch": _launch_sample,
     "addresses": _rank_addresses,
+    "checks": _check,
 }
 
 

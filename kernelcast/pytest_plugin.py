@@ -1,4 +1,7 @@
-"""The pytest fixture `kernelcast_budget`: a test fails when a kernel gets slower on a GPU."""
+"""Pytest fixtures: `kernelcast_budget` and `kernelcast_check`.
+
+A test fails when a kernel gets slower on a GPU, or when a launch races or does other wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,30 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from kernelcast.checking.check import CheckReport
     from kernelcast.models.estimate import Estimate
 
-__all__ = ["kernelcast_budget"]
+__all__ = ["kernelcast_budget", "kernelcast_check"]
+
+
+@pytest.fixture
+def kernelcast_check() -> Callable[..., CheckReport]:
+    """A function that takes what `kc.check` takes and fails the test where a launch is not clean.
+
+    It returns the report.
+    """
+    return _checked
+
+
+def _checked(*checked: Any, **options: Any) -> CheckReport:
+    __tracebackhide__ = True
+    import kernelcast as kc
+    from kernelcast.report.checks.text import check_text
+
+    report = kc.check(*checked, **options)
+    if not report.is_clean:
+        pytest.fail(check_text(report), pytrace=False)
+    return report
 
 
 @pytest.fixture

@@ -44,6 +44,8 @@ ARROWS: dict[str, str] = {
     "engine/jit/analysis engine/jit/codegen engine/jit/recording",
     "engine": "host isa/matrix isa/ir isa/analysis launch "
     "engine/rules engine/recording engine/reference engine/jit/runtime",
+    "checking": "host isa isa/ir isa/analysis launch engine/rules engine/reference "
+    "engine/jit/codegen engine/jit/runtime",
     "device": "isa",
     "memory": "host device",
     "sampling": "host isa/ir isa/analysis device memory",

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 import kernelcast
 from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
+from kernelcast.cli.checks.check import check
 from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.installation import cache
@@ -121,7 +122,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
+    *(estimate, capture, build, profile, mix, run, check, topdown, whatif, rank, tune, layers),
     *(init, compare, support, validate, bench, tools, doctor, examples),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)

@@ -50,8 +50,16 @@ class DeviceMemory:
     it the host's memory is the limit. `name` is what messages call it. Contents begin as zeros.
     """
 
-    def __init__(self, capacity_bytes: int | None = None, name: str = "device memory") -> None:
+    def __init__(
+        self,
+        capacity_bytes: int | None = None,
+        name: str = "device memory",
+        *,
+        distance_bytes: int = _GUARD_BYTES,
+    ) -> None:
+        """`distance_bytes`: what lies between allocations at least."""
         self.capacity_bytes = capacity_bytes
+        self._distance = distance_bytes
         self.name = name
         self._base: DeviceMemory | None = None
         self._table = AllocationTable()
@@ -250,7 +258,7 @@ class DeviceMemory:
 
     def for_launch(self) -> DeviceMemory:
         """Makes room in the memory for what one launch brings itself, which is gone with it."""
-        found = DeviceMemory(self.capacity_bytes, self.name)
+        found = DeviceMemory(self.capacity_bytes, self.name, distance_bytes=self._distance)
         found._base, found._next = self, FIRST_OF_LAUNCHES
         found._table = AllocationTable(self._table)
         return found
@@ -317,7 +325,7 @@ class DeviceMemory:
     def _placed(self, name: str, size: int, host: Host, address: int | None) -> Allocation:
         if address is None:
             address = self._free_place(size)
-            self._next = -(-(address + size + _GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
+            self._next = -(-(address + size + self._distance) // _ALIGNMENT) * _ALIGNMENT
         else:
             self._check_place(name, size, address)
         found = Allocation(name, address, size, host)
@@ -329,8 +337,8 @@ class DeviceMemory:
     def _free_place(self, size: int) -> int:
         """The first address behind all that were chosen before, not near one that was given."""
         address = self._next
-        while (there := self._table.overlapping(address, size + _GUARD_BYTES)) is not None:
-            address = -(-(there.end + _GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
+        while (there := self._table.overlapping(address, size + self._distance)) is not None:
+            address = -(-(there.end + self._distance) // _ALIGNMENT) * _ALIGNMENT
         return address
 
     def _check_place(self, name: str, size: int, address: int) -> None:

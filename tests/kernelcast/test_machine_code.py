@@ -44,6 +44,7 @@ def test_commands_compile_no_simulator_and_import_no_numba(tmp_path: Path) -> No
         ["estimate", saxpy, "--device", "rtx-3090", "--sample"],
         ["topdown", saxpy, *sizes, "--device", "v100-pcie"],
         ["whatif", saxpy, *sizes, "--device", "v100-pcie", "--set", "sm.count=40"],
+        ["check", saxpy, *sizes],
         ["rank", machine_code._STENCIL, "--device", "mi210", "--vary", "block=product=64"],
     ]
     environment = os.environ | {"KERNELCAST_CACHE": str(tmp_path / "cache")}

@@ -168,6 +168,8 @@ class ThreadBlockLayout:
     together: int = 1
     """Warps that are executed as one: `warps` and `width` are of such."""
     held: HeldCounters = HeldCounters((), 0, False)
+    is_ordered: bool = False
+    """Whether warps take turns in an order that the worker says."""
 
     @property
     def is_one_phase(self) -> bool:

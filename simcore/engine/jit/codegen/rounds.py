@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.codegen.held_counters import add_held, clear_held
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 
 __all__ = [
     "RESUME_ROUND",
@@ -86,7 +87,8 @@ def one_warp(layout: ThreadBlockLayout) -> str:
   store i1 false, ptr %differs
   br label %warp
 warp:
-  %n0 = load i64, ptr %n
+  %k0 = load i64, ptr %n
+{_whose_turn(layout)}
   %context.at = mul i64 %n0, {layout.context_bytes}
   %context = getelementptr i8, ptr %contexts, i64 %context.at
   %state = load i32, ptr %context
@@ -101,6 +103,16 @@ go:
 fine:
   %ended = icmp eq i32 %new, -1
   br i1 %ended, label %after, label %waits"""
+
+
+def _whose_turn(layout: ThreadBlockLayout) -> str:
+    """The number of the warp whose turn is `%k0`."""
+    if not layout.is_ordered:
+        return "  %n0 = or i64 %k0, 0"
+    return f"""  %order.p = getelementptr i8, ptr %w, i64 {field_offset("warp_order")}
+  %order = load ptr, ptr %order.p
+  %turn = getelementptr i64, ptr %order, i64 %k0
+  %n0 = load i64, ptr %turn"""
 
 
 def at_barrier(layout: ThreadBlockLayout) -> str:
@@ -139,7 +151,8 @@ def one_turn(layout: ThreadBlockLayout) -> str:
   store i1 false, ptr %yielding
   br label %warp
 warp:
-  %n0 = load i64, ptr %n
+  %k0 = load i64, ptr %n
+{_whose_turn(layout)}
   %context.at = mul i64 %n0, {layout.context_bytes}
   %context = getelementptr i8, ptr %contexts, i64 %context.at
   %state = load i32, ptr %context
@@ -261,7 +274,7 @@ def _one_waits(layout: ThreadBlockLayout, state: str) -> str:
 
 def _last_warp(layout: ThreadBlockLayout) -> str:
     return f"""after:
-  %n1 = add i64 %n0, 1
+  %n1 = add i64 %k0, 1
   store i64 %n1, ptr %n
   %all = icmp eq i64 %n1, {layout.warps}
   br i1 %all, label %phase.end, label %warp

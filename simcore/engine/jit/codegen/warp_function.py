@@ -21,6 +21,7 @@ from kernelcast.simcore.engine.jit.codegen.computations import ComputationCode
 from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.counters import CounterCode, loop_heads
+from kernelcast.simcore.engine.jit.codegen.events import EventCode
 from kernelcast.simcore.engine.jit.codegen.exchanges import ExchangeCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
@@ -106,6 +107,7 @@ class WarpFunction:
         self._bulk = BulkCopyCode(warp, calls, records=record.is_enabled)
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
+        self._events = EventCode(warp, registers, record)
 
     def _meetings(self) -> dict[int, Meeting | None]:
         """The members that basic blocks with operations across lanes need, where they are known."""
@@ -163,6 +165,8 @@ class WarpFunction:
         for number, stretch in enumerate(pieces, 1):
             following = (i for piece in pieces[number:] for _, i in piece.steps)
             self._stretch(block, stretch, mask, following)
+        if self._record.is_watched:
+            self._events.barrier(block, mask)
         self._control.terminator(block, mask)
 
     def _stretch(
@@ -268,6 +272,8 @@ class WarpFunction:
     ) -> tuple[tuple[Register | None, ...], list[Value]]:
         """What the lanes of the mask do; registers to write, and their values."""
         memory = self._memory
+        if self._record.is_watched:
+            self._events.instruction(instruction, mask, position)
         match instruction:
             case Compute() if instruction.destinations:
                 return instruction.destinations, self._computation.values(instruction)

@@ -16,6 +16,7 @@ FIELDS: tuple[str, ...] = (
     "ring_end",
     "record_from",  # in code that records at some times: of a warp, the first one
     "record_until",  # and the one behind the last
+    "warp_order",  # in code that is watched: the warps in the order in which they take turns
     "ring_flush",  # compiled function (workspace) -> void that empties the ring
     "shared",  # host addresses of the address spaces
     "shared_bytes",

@@ -12,9 +12,10 @@ from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import BulkCopyCalls
 from kernelcast.simcore.engine.jit.runtime.cluster_memory import ClusterBarrier, ClusterMemory
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import TensorMemoryCalls
-from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.runtime.worker import Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates

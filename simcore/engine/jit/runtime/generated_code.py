@@ -23,7 +23,7 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import (
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
 from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
-from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode
+from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode, Watch
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import runtime_functions
 from kernelcast.simcore.engine.jit.codegen.thread_blocks import run_function
@@ -77,10 +77,12 @@ def generate(
     only: frozenset[int] | None = None,
     *,
     in_times: bool = False,
+    watch: Watch | None = None,
 ) -> GeneratedCode:
     """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
 
-    `in_times`: only at the times that a worker says. With `only`, a slice: instructions whose pc is
+    `in_times`: only at the times that a worker says. `watch`: what else is, for whom warps take
+    turns in an order that the worker says. With `only`, a slice: instructions whose pc is
     not in it are counted, and their accesses recorded, but they do nothing. It must hold what
     branches, guards and addresses are made of.
     """
@@ -100,7 +102,8 @@ def generate(
     warp = WarpCode(scalar, entry, launch.width, launch.together)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
-    record, atomics = RecordCode(warp, analysis, records, in_times=in_times), AtomicCode(warp)
+    record = RecordCode(warp, analysis, records, in_times=in_times, watch=watch)
+    atomics = AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     ahead = bytes_ahead(kernel, analysis.variances) if launch.grid[0] > 1 else {}
     effects = Effects(only, used, ahead)
@@ -168,6 +171,7 @@ def _layout(
         row_slots=memory.regions.slots,
         together=launch.together,
         held=function.counters.held,
+        is_ordered=record.is_watched,
     )
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
-from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
+from kernelcast.simcore.engine.jit.runtime.worker import Worker
 
 __all__ = ["Completion", "InFlightPiece", "Standstill", "Turns"]
 

@@ -25,12 +25,13 @@ from kernelcast.simcore.engine.jit.runtime.in_flight import (
     Standstill,
     Turns,
 )
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, start_threads
 from kernelcast.simcore.engine.jit.runtime.stack_threads import processors as _processors
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
-from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.runtime.worker import Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.host.deadline import deadline_in
@@ -96,11 +97,13 @@ class Job:
         self._times = np.zeros((self._all, layout.clocks), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
         threads = _threads(kernel, facts, -(-self._all // self._together))
+        if task.watcher is not None:
+            threads = 1
         self._kernel = kernel
         self._source = source
 
         def new_member(place: ClusterPlace | None, log: Any) -> Worker:
-            return Worker(task, bool(sinks), place, log)
+            return Worker(task, bool(sinks) or task.watcher is not None, place, log)
 
         def new_worker() -> Worker | ClusterWorker:
             if facts.cluster is None:

@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
-from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
+from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Launch
 
 __all__ = ["FIRST_STAGES", "launch_log"]
 
@@ -19,8 +16,11 @@ FIRST_STAGES = 16
 """Barrier stages of a thread block that there is room for at first."""
 
 
-def launch_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: GeneratedCode) -> Any:
-    """An empty log of the accesses of a launch."""
+def launch_log(task: Task) -> Any:
+    """An empty log of the accesses of a launch: that of who watches it, if somebody does."""
+    if task.watcher is not None:
+        return task.watcher.new_log(task)
+    kernel, launch, facts, source = task.kernel, task.launch, task.facts, task.source
     # the compiled decoder is slow to import and runs without records do not need it
     from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
     from kernelcast.simcore.engine.jit.recording.access_log import AccessLog

@@ -9,16 +9,18 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.progress import of_stage
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
+from kernelcast.simcore.engine.jit.codegen.memory.records import Watch
 from kernelcast.simcore.engine.jit.codegen.warp_pairs import in_pairs
 from kernelcast.simcore.engine.jit.runtime.code_versions import with_fewer_constants
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.job import Job
-from kernelcast.simcore.engine.jit.runtime.task import Task
+from kernelcast.simcore.engine.jit.runtime.task import Task, Watcher
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
@@ -122,8 +124,9 @@ def _generated(
     records: bool,
     only: frozenset[int] | None,
     in_times: bool,
+    watch: Watch | None = None,
 ) -> _CompiledKernel:
-    source = generate(kernel, facts, dict(symbols), records, only, in_times=in_times)
+    source = generate(kernel, facts, dict(symbols), records, only, in_times=in_times, watch=watch)
     return _CompiledKernel(source)
 
 
@@ -140,6 +143,11 @@ class CompiledLaunch:
         self.memory = LaunchMemory(kernel, launch)
         shared = shared_bytes(kernel, launch)
         self._facts = launch_facts(kernel, launch, self.memory, warp_width, shared)
+
+    @property
+    def facts(self) -> LaunchFacts:
+        """What code is made for."""
+        return self._facts
 
     def run(
         self,
@@ -175,6 +183,19 @@ class CompiledLaunch:
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
+    def run_watched(
+        self,
+        watch: Watch,
+        watcher: Watcher,
+        limits: Limits,
+        parts: Sequence[GridPart],
+        printed: PrintedText,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Executes the parts of the grid in this order, one after another, for the watcher."""
+        task, code = self.task(limits, records=True, printed=printed, watch=watch)
+        Job(replace(task, watcher=watcher), (), parts).run(code, progress)
+
     def _job(
         self,
         limits: Limits,
@@ -193,10 +214,11 @@ class CompiledLaunch:
         records: bool = False,
         in_times: bool = False,
         printed: PrintedText | None = None,
+        watch: Watch | None = None,
     ) -> tuple[Task, _CompiledKernel]:
         """What workers of this launch share, and the code that they run."""
         symbols = tuple(sorted(self.memory.symbols.items()))
-        others = symbols, records, self._only, in_times
+        others = symbols, records, self._only, in_times, watch
         facts = with_fewer_constants(self._kernel, self._facts, *others)
         if not records and self._only is None:
             facts = in_pairs(self._kernel, facts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launch_log
 from kernelcast.simcore.engine.jit.runtime.lookout import Lookout
+from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_execution_error
@@ -32,7 +32,7 @@ from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
 
-__all__ = ["Pause", "Worker"]
+__all__ = ["Worker"]
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -48,13 +48,6 @@ _ClusterEntry = ctypes.CFUNCTYPE(
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A thread block waits for others; `moved`: it has done something since its last pause."""
-
-    moved: bool
-
-
 class Worker:
     """Memory of one thread block at a time. Compiled code sees it through the workspace."""
 
@@ -67,13 +60,13 @@ class Worker:
     ) -> None:
         """`log`: that of the cluster's first worker."""
         self._cluster = cluster
-        self._has_begun = False
-        self.waits_for_cluster = False
+        self._has_begun = self.waits_for_cluster = False
         self._kernel = kernel = task.kernel
-        self._launch = launch = task.launch
+        self._launch = task.launch
         self._memory = memory = task.memory
-        self._facts = facts = task.facts
+        self._facts = task.facts
         self._source = source = task.source
+        self._is_watched = task.watcher is not None
         self._host = task.host
         self._raised: ExecutionError | None = None
         self._arrived = np.zeros(BARRIERS, np.int64)
@@ -94,10 +87,11 @@ class Worker:
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
-            self.log = launch_log(kernel, launch, facts, source)
+            self.log = launch_log(task)
         most = task.limits.instructions_per_warp
         self._limit = _NO_LIMIT if most is None else most
         self._fill(self._limit)
+        self._set("warp_order", task.watcher.order_address if task.watcher else 0)
 
     def _fill(self, limit: int) -> None:
         stride = -(-self._kernel.local_bytes // 16) * 16
@@ -211,6 +205,7 @@ class Worker:
             )
             match self._get("status"):
                 case status if status == STATUS_FAULT:
+                    self._keep_order()
                     return self._fault(first)
                 case status if status == STATUS_STAGES:
                     self._more_stages()
@@ -243,6 +238,11 @@ class Worker:
         if self.log is not None:
             self._take_ring(0)
 
+    def _keep_order(self) -> None:
+        """Hands over what was recorded before another thread block has its turn, to a watcher."""
+        if self._is_watched:
+            self.take_records()
+
     def _at_barriers(self, thread_block: int) -> Generator[Pause, None, None]:
         """All warps wait: until they may go on. BarrierError when they may not."""
         rows, place = self._warp_contexts(), self._cluster
@@ -250,6 +250,7 @@ class Worker:
             self._barriers.check(thread_block, rows, self._arrived)
             return
         moved, self.waits_for_cluster = True, True
+        self._keep_order()
         while not self._opens_for_cluster():
             yield Pause(moved)
             moved = False
@@ -260,6 +261,7 @@ class Worker:
         if self._opens_for_cluster():
             self._set("resume", RESUME_STAGE)
             return
+        self._keep_order()
         moved = bool(self._get("moved"))
         self._set("moved", 0)
         yield Pause(moved)

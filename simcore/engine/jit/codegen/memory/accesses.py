@@ -23,9 +23,9 @@ from kernelcast.simcore.engine.jit.codegen.memory.addresses import AddressCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode, AtomicKind
 from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
+from kernelcast.simcore.engine.jit.codegen.memory.served_access import ServedAccess
 from kernelcast.simcore.engine.jit.codegen.memory.vector_access import VectorAccess, lane_type
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
-from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -78,6 +78,7 @@ class MemoryCode:
         self.regions = Regions(warp, roots)
         self._checks = AccessChecks(warp, registers, self.regions)
         self._fast = VectorAccess(warp, self._checks)
+        self._served = ServedAccess(warp, self._checks, self._fast)
         self._checked: dict[int, _Checked] = {}
         self._unlikely: frozenset[int] = frozenset()
 
@@ -203,7 +204,8 @@ class MemoryCode:
             end = warp.here()
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
-        values = self._slow_load(load, lanes, mask, result)
+        self._record.unexpected(load, lanes, mask, position)
+        values = self._served.load(load, lanes, mask, result)
         slow_end = warp.here()
         code.do(f"br label %{join}")
         warp.label(join)
@@ -221,7 +223,7 @@ class MemoryCode:
         if store.pc in self._checked:
             values = [self._registers.vector(s, bits) for s in store.sources]
             region, lanes = self._checked_lanes(store, mask, position)
-            self._fast.store(region, lanes, store.type, values, mask)
+            self._write(store, region, lanes, values, mask, position)
             return
         lanes = self._addresses.of(store)
         if not self._does(store):
@@ -251,14 +253,56 @@ class MemoryCode:
         if region is not None:
             total = store.type.bytes * len(values)
             self._checks.check(region, lanes, total, mask, slow, region.writable)
-            self._fast.store(region, lanes, store.type, values, mask)
+            self._write(store, region, lanes, values, mask, position)
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
-        kind = f"<{warp.width * len(values)} x {lane_type(store.type)}>"
-        code.do(f"store {kind} {self._fast.interleaved(values, store.type)}, ptr %staging")
-        self._serve("@serve_store", store, lanes, mask, len(values))
+        self._write(store, None, lanes, values, mask, position)
         code.do(f"br label %{join}")
         warp.label(join)
+
+    def _write(
+        self,
+        store: Store,
+        region: Region | None,
+        lanes: Lanes,
+        values: list[str],
+        mask: str,
+        position: int,
+    ) -> None:
+        """Stores where the check has passed, or lane by lane without a region.
+
+        Notes what that changes where somebody watches.
+        """
+        is_noted = self._record.is_watched and store.address.space is not AddressSpace.LOCAL
+        if is_noted:
+            same = self._lanes_with(store, region, lanes, values, mask)
+        if region is None:
+            kind = f"<{self._warp.width * len(values)} x {lane_type(store.type)}>"
+            together = self._fast.interleaved(values, store.type)
+            self._warp.scalar.do(f"store {kind} {together}, ptr %staging")
+            self._served.serve("@serve_store", store, lanes, mask, len(values))
+        else:
+            self._fast.store(region, lanes, store.type, values, mask)
+        if is_noted:
+            kept = self._lanes_with(store, region, lanes, values, mask)
+            lost = self._warp.scalar.op(f"xor i64 {kept}, {self._warp.wide_mask(mask)}")
+            self._record.written(store.pc, same, lost, position)
+
+    def _lanes_with(
+        self, store: Store, region: Region | None, lanes: Lanes, values: list[str], mask: str
+    ) -> str:
+        """The lanes of the mask in whose places these values stand, as i64."""
+        warp, found = self._warp, mask
+        kind = f"<{warp.width} x {lane_type(store.type)}>"
+        if region is None:
+            there = self._served.values(store, lanes, mask, len(values))
+        else:
+            there = self._fast.load(region, lanes, store.type, len(values), mask, _VARYING)
+        for old, new in zip(there, values, strict=True):
+            equal = warp.scalar.op(f"icmp eq {kind} {old}, {new}")
+            bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {equal} to {warp.mask_type}")
+            found = warp.both_masks(found, bits)
+        return warp.wide_mask(found)
 
     def atomic(self, atomic: Atomic, mask: str, position: int) -> list[Value]:
         """The old values, where somebody reads them."""
@@ -287,7 +331,7 @@ class MemoryCode:
                 self._atomics.by_lane(what, region.host, places, mask)
         code.do(f"br label %{join if region is not None else slow}")
         warp.label(slow)
-        self._serve(self._atomics.unchecked(atomic), atomic, lanes, mask, 1)
+        self._served.serve(self._atomics.unchecked(atomic), atomic, lanes, mask, 1)
         code.do(f"br label %{join}")
         warp.label(join)
         if not keeps_old:
@@ -327,40 +371,3 @@ class MemoryCode:
     def _does(self, instruction: Load | Store | Atomic) -> bool:
         """Whether the instruction does anything but count."""
         return self._only is None or instruction.pc in self._only
-
-    def _serve(
-        self, name: str, instruction: Load | Store | Atomic, lanes: Lanes, mask: str, count: int
-    ) -> None:
-        """Calls the runtime for every active lane; a fault leaves the function."""
-        warp, code = self._warp, self._warp.scalar
-        code.do(f"store <{warp.width} x i64> {self._checks.addresses(lanes)}, ptr %places")
-        wide = warp.wide_mask(mask)
-        space = SPACES[instruction.address.space]
-        total = instruction.type.bytes * count
-        served = code.op(
-            f"call i1 {name}(ptr %w, ptr %places, i64 {wide}, ptr %staging, ptr %staging2, "
-            f"i64 {total}, i32 {space}, i64 {instruction.pc}, i32 %warp)"
-        )
-        good = warp.labels("served")[0]
-        code.do(f"br i1 {served}, label %{good}, label %fault")
-        warp.label(good)
-
-    def _slow_load(self, load: Load, lanes: Lanes, mask: str, result: LaneVariance) -> list[str]:
-        warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
-        self._serve("@serve_load", load, lanes, mask, count)
-        kind = f"<{warp.width * count} x {lane_type(load.type)}>"
-        whole = code.op(f"load {kind}, ptr %staging")
-        if result.is_varying:
-            return [
-                self._fast.picked(whole, kind, [i * count + part for i in range(warp.width)])
-                for part in range(count)
-            ]
-        wide = warp.wide_mask(mask)
-        lowest = code.op(f"call i64 @llvm.cttz.i64(i64 {wide}, i1 false)")
-        inside = code.op(f"and i64 {lowest}, {warp.width - 1}")
-        values = []
-        for part in range(count):
-            place = code.op(f"mul i64 {inside}, {count}")
-            place = code.op(f"add i64 {place}, {part}")
-            values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
-        return values

@@ -14,13 +14,40 @@ from kernelcast.simcore.engine.jit.codegen.memory.access_checks import Lanes
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
-from kernelcast.simcore.isa.ir.kernel import Atomic, BasicBlock, Load, Store
+from kernelcast.simcore.isa.ir.kernel import (
+    Atomic,
+    BarrierArrive,
+    BarrierSync,
+    BasicBlock,
+    BulkCopy,
+    ClusterArrive,
+    Fence,
+    Load,
+    Store,
+    WarpOperation,
+)
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["CountedAccess", "RecordCode"]
+__all__ = ["EVENT", "WRITTEN", "CountedAccess", "RecordCode", "Watch"]
 
 _COUNTED = (AddressSpace.SHARED, AddressSpace.CONST)
 _START_BYTES = 16
+EVENT, WRITTEN = 1 << 30, 1 << 29
+"""Bits of a record's first word, with `Watch`: what orders threads; what became of a store."""
+_EVENTS = (BarrierArrive, BarrierSync, BulkCopy, ClusterArrive, Fence, WarpOperation)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What code records for somebody who follows each access of each thread, in order.
+
+    All accesses, those of shared memory too, but for loads whose pc is in `quiet` that stay where
+    they are expected. After each store a record with the lanes that changed nothing in place of its
+    mask, and with those in whose place something else stands afterwards. And a record, with a
+    number that `event` is told, of whatever orders threads.
+    """
+
+    quiet: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,12 +71,19 @@ class RecordCode:
     """
 
     def __init__(
-        self, warp: WarpCode, analysis: Analysis, enabled: bool, *, in_times: bool = False
+        self,
+        warp: WarpCode,
+        analysis: Analysis,
+        enabled: bool,
+        *,
+        in_times: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._enabled = enabled
         self._in_times = in_times
+        self._watch = watch
         self._time = "0"
         self._is_time = ""
         self.lane_offsets: list[tuple[int, ...]] = []
@@ -61,6 +95,11 @@ class RecordCode:
     def is_enabled(self) -> bool:
         """Whether anything is recorded of accesses."""
         return self._enabled
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody follows each access."""
+        return self._watch is not None
 
     @property
     def slots(self) -> int:
@@ -76,8 +115,12 @@ class RecordCode:
             isinstance(i, Load | Store | Atomic) and i.address.space is not AddressSpace.PARAM
             for i in block.body
         )
+        if self._watch is not None:
+            accesses += sum(isinstance(i, _EVENTS) for i in (*block.body, block.terminator))
         if accesses:
             words = accesses * (RECORD_WORDS + self._warp.width)
+            if self._watch is not None:
+                words += accesses * RECORD_WORDS
             self.most_bytes = max(self.most_bytes, 8 * words)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
             if self._in_times:
@@ -86,7 +129,7 @@ class RecordCode:
     def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:
         """Whether every access like this is counted, given that %counts.accesses holds."""
         is_counted = lanes.offsets is not None and space in _COUNTED
-        return self._enabled and is_counted and mask == FULL
+        return self._enabled and is_counted and mask == FULL and self._watch is None
 
     def access(
         self,
@@ -104,7 +147,9 @@ class RecordCode:
         space = access.address.space
         if not self._enabled or space is AddressSpace.PARAM:
             return
-        if lanes.offsets is None or space not in _COUNTED:
+        if self._watch is not None and access.pc in self._watch.quiet:
+            return
+        if lanes.offsets is None or space not in _COUNTED or self._watch is not None:
             self._record(access.pc, lanes, mask, position)
             return
         if is_grouped and self.counts_all(space, lanes, mask):
@@ -122,6 +167,28 @@ class RecordCode:
         self._record(access.pc, lanes, mask, position)
         warp.scalar.do(f"br label %{noted}")
         warp.label(noted)
+
+    def unexpected(self, load: Load, lanes: Lanes, mask: str, position: int) -> None:
+        """Records a load that is not where it is expected, if `access` has kept quiet about it."""
+        if self._watch is not None and load.pc in self._watch.quiet:
+            self._record(load.pc, lanes, mask, position)
+
+    def written(self, pc: int, same: str, lost: str, position: int) -> None:
+        """Records what became of a store: masks as of `Watch`, which i64 hold."""
+        time = self._warp.scalar.op(f"add i64 {self._time}, {position}")
+        self._warp.scalar.do(
+            f"call void @record_listed(ptr %w, i64 {pc | 1 << 31 | WRITTEN}, i32 %warp, "
+            f"i64 {time}, i64 {same}, i64 {lost})"
+        )
+
+    def event(self, pc: int, mask: str, position: int, number: str) -> None:
+        """Records that the lanes of a mask came to something that orders threads; i64 `number`."""
+        code = self._warp.scalar
+        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
+        code.do(
+            f"call void @record_listed(ptr %w, i64 {pc | 1 << 31 | EVENT}, i32 %warp, i64 {time}, "
+            f"i64 {wide}, i64 {number})"
+        )
 
     def write_entry(self) -> None:
         """The row of counters of the stage at hand, at the function's entry."""

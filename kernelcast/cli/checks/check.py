@@ -1,0 +1,68 @@
+"""`kernelcast check`: races, uninitialised reads and other defects of a launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_line, show_progress
+from kernelcast.errors import KernelcastError
+from kernelcast.report import records
+from kernelcast.report.checks.records import check_record
+from kernelcast.report.checks.sarif import check_sarif
+from kernelcast.report.checks.text import check_text
+
+__all__ = ["check"]
+
+
+def check(
+    workload: options.WorkloadPath,
+    size: options.Size = None,
+    schedules: Annotated[
+        int,
+        typer.Option(
+            help="Orders of thread blocks and warps to try: as they are, reversed, random ones.",
+            metavar="N",
+            min=1,
+        ),
+    ] = 1,
+    seed: Annotated[int, typer.Option(help="What random orders come from.", metavar="N")] = 0,
+    suppressions: Annotated[
+        Path | None,
+        typer.Option(help="Lines KIND [KERNEL [FILE:LINE]] of what is accepted.", metavar="FILE"),
+    ] = None,
+    limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
+    json: options.Json = False,
+    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0.")] = False,
+) -> None:
+    """Follow each access of a launch: races, uninitialised reads, barriers, bounds.
+
+    Exit status 1 when there are errors; races of equal values are only noted.
+    """
+    if json and sarif:
+        raise KernelcastError("--json and --sarif exclude each other")
+    with show_progress(f"checking {workload.name}") as progress:
+        report = kc.check(
+            workload,
+            size,
+            options=kc.CheckOptions(
+                schedules=schedules,
+                seed=seed,
+                suppressions=suppressions or (),
+                limits=options.limits(limit_seconds, limit_instructions),
+                progress=progress,
+            ),
+        )
+    if json:
+        show_line(records.to_json(check_record(report)))
+    elif sarif:
+        show_line(records.to_json(check_sarif(report)))
+    else:
+        show_line(check_text(report))
+    if not report.is_clean:
+        raise typer.Exit(1)

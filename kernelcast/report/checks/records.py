@@ -1,0 +1,48 @@
+"""Findings as a record for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelcast.checking.check import CheckReport
+    from kernelcast.simcore.checking.findings import Finding, Side
+
+__all__ = ["check_record"]
+
+
+def check_record(report: CheckReport) -> dict[str, Any]:
+    """`findings`: kind, space, both sides, count; `is_clean`: whether none of them is an error."""
+    return {
+        "kernel": report.kernel,
+        "is_clean": report.is_clean,
+        "schedules": list(report.schedules),
+        "shadow_bytes": report.shadow_bytes,
+        "suppressed": len(report.suppressed),
+        "findings": [_finding(item) for item in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind.value,
+        "is_benign": finding.kind.is_benign,
+        "message": finding.message,
+        "space": finding.space,
+        "address": finding.address,
+        "object": finding.object,
+        "first": None if finding.first is None else _side(finding.first),
+        "second": _side(finding.second),
+        "count": finding.count,
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    place = side.place
+    return {
+        "access": side.what,
+        "instruction": side.mnemonic,
+        "thread_block": side.thread_block,
+        "thread": side.thread,
+        "where": None if place is None else f"{place.file}:{place.line}:{place.column}",
+    }

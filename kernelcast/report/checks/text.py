@@ -1,0 +1,63 @@
+"""Findings like a compiler's diagnostics: place, kind, message, and the source of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kernelcast.units import format_si
+
+if TYPE_CHECKING:
+    from kernelcast.checking.check import CheckReport
+    from kernelcast.simcore.checking.findings import Finding, Side
+
+__all__ = ["check_text"]
+
+
+def check_text(report: CheckReport) -> str:
+    """All findings, errors first, and a last line with how many there are."""
+    lines: list[str] = []
+    for finding in sorted(report.findings, key=lambda item: item.kind.is_benign):
+        lines += _finding(finding)
+    return "\n".join([*lines, _summary(report)])
+
+
+def _summary(report: CheckReport) -> str:
+    notes = len(report.findings) - len(report.errors)
+    parts = [f"{len(report.errors)} error{'s' * (len(report.errors) != 1)}"]
+    if notes:
+        parts.append(f"{notes} note{'s' * (notes != 1)}")
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} suppressed")
+    count = len(report.schedules)
+    schedules = f"{count} schedule{'s' * (count != 1)}"
+    took = f"{format_si(report.shadow_bytes, 'B')} of shadow memory"
+    return f"{report.kernel}: {', '.join(parts)} in {schedules}, {took}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    level = "note" if finding.kind.is_benign else "error"
+    place = finding.second.place
+    where = f"{place.file}:{place.line}:{place.column}: " if place else ""
+    times = f" ({finding.count:,} times)" if finding.count > 1 else ""
+    yield f"{where}{level}: {finding.message} [{finding.kind.value}]{times}"
+    if finding.first is not None:
+        yield from _side("first", finding.first)
+        yield from _side("second", finding.second)
+    else:
+        yield from _side("", finding.second)
+    if finding.object:
+        yield f"    at {finding.object} in {finding.space} memory"
+
+
+def _side(name: str, side: Side) -> Iterator[str]:
+    who = ""
+    if side.thread is not None:
+        who = f"thread {side.thread} of thread block {side.thread_block}"
+    place = side.place
+    where = f"{place.file}:{place.line}" if place is not None else ""
+    told = ", ".join(part for part in (who, side.mnemonic, where) if part)
+    if told:
+        yield f"    {name + ': ' if name else ''}{told}"
+    shown = side.span.show() if side.span is not None else ""
+    yield from (f"  {line}" for line in shown.splitlines())

@@ -1,0 +1,125 @@
+"""What a row of the follower means in words: kinds, sides, places and objects."""
+
+from __future__ import annotations
+
+from kernelcast.simcore.checking.findings import Finding, Kind, Raw, Side
+from kernelcast.simcore.checking.plan import Plan
+from kernelcast.simcore.checking.records import (
+    BOUNDS,
+    COPY,
+    MASK,
+    RACE,
+    SAME,
+    UNINITIALISED,
+)
+from kernelcast.simcore.checking.rules import order_of
+from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load
+from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
+
+__all__ = ["Wording"]
+
+_KINDS = {
+    RACE: Kind.RACE,
+    SAME: Kind.SAME_VALUE,
+    UNINITIALISED: Kind.UNINITIALISED,
+    BOUNDS: Kind.BOUNDS,
+    COPY: Kind.ASYNC,
+    MASK: Kind.WARP_MASK,
+}
+_SPACES = {0: "global", 1: "shared", 2: "local"}
+_SIZES = tuple[int, int, int]
+
+
+class Wording:
+    """Tells findings of one launch."""
+
+    def __init__(self, kernel: Kernel, launch: Launch, memory: LaunchMemory, plan: Plan) -> None:
+        self._kernel = kernel
+        self._instructions = {i.pc: i for i in kernel.instructions}
+        self._launch = launch
+        self._memory = memory
+        self._plan = plan
+
+    def finding(self, raw: Raw, count: int) -> Finding:
+        """The finding of a row, which stands for `count`."""
+        kind, space = _KINDS[raw.kind], _SPACES.get(raw.space, "")
+        second = self._side(raw.pc, raw.thread)
+        first = self._side(raw.prior_pc, raw.prior_thread) if raw.prior_thread else None
+        return Finding(
+            kind,
+            self._message(kind, raw, space, first, second),
+            space,
+            second,
+            first,
+            raw.address if space else None,
+            self._object(raw, space),
+            count,
+        )
+
+    def _message(self, kind: Kind, raw: Raw, space: str, first: Side | None, second: Side) -> str:
+        where = f"{space} memory"
+        match kind:
+            case Kind.RACE | Kind.SAME_VALUE:
+                assert first is not None
+                how = self._relation(raw)
+                same = "; both write the same value" if kind is Kind.SAME_VALUE else ""
+                return f"race in {where}: {first.what}, then {second.what} by {how}{same}"
+            case Kind.UNINITIALISED:
+                return f"{second.what} of {where} that nobody has written"
+            case Kind.BOUNDS:
+                return f"{second.what} outside of the array in {where} that it belongs to"
+            case Kind.ASYNC:
+                return f"{second.what} of what an asynchronous copy brings, without a wait for it"
+            case _:
+                return "lanes come to a barrier of the warp whose mask does not name them"
+
+    def _relation(self, raw: Raw) -> str:
+        geometry = self._plan.geometry
+        mine, theirs = raw.thread - 1, raw.prior_thread - 1
+        size = geometry.warps * geometry.width
+        if mine // size != theirs // size:
+            return "another thread block"
+        if mine // geometry.width != theirs // geometry.width:
+            return "another warp"
+        return "another thread of the warp"
+
+    def _side(self, pc: int, number: int) -> Side:
+        instruction = self._instructions[pc]
+        geometry = self._plan.geometry
+        block, thread = divmod(number - 1, geometry.warps * geometry.width)
+        return Side(
+            _what(instruction),
+            instruction.mnemonic,
+            _position(block, self._launch.grid),
+            _position(thread, self._launch.thread_block),
+            instruction.span,
+            instruction.origin,
+        )
+
+    def _object(self, raw: Raw, space: str) -> str:
+        if space == "global":
+            found = self._memory.globals.find(raw.address)
+            if found is not None:
+                return f"{found.name}[{raw.address - found.address}]"
+        if space == "shared":
+            for name, symbol in self._kernel.symbols.items():
+                first = self._memory.symbols.get(name, -1)
+                inside = first <= raw.address < first + symbol.size
+                if symbol.space is AddressSpace.SHARED and inside:
+                    return f"{name}[{raw.address - first}]"
+        return ""
+
+
+def _what(instruction: Instruction) -> str:
+    strong = order_of(instruction).is_strong
+    if isinstance(instruction, Atomic):
+        return "atomic"
+    name = "read" if isinstance(instruction, Load) else "write"
+    return f"volatile {name}" if strong else name
+
+
+def _position(number: int, sizes: _SIZES) -> _SIZES:
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)

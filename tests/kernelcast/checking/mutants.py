@@ -1,0 +1,107 @@
+"""Mechanical mutants of a workload's PTX: each barrier, atomic, fence and guard changed in turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernelcast as kc
+from kernelcast.execution.runnable import RunnableKernel
+
+__all__ = ["Mutant", "mutants", "report_of"]
+
+_ENTRY = re.compile(r"\.entry\s+(\w+)")
+_BARRIER = re.compile(r"^\s*(?:bar|barrier)\.(?:cta\.)?(?:sync|warp)\b")
+_FENCE = re.compile(r"^\s*(?:membar|fence)\b")
+_ATOMIC = re.compile(r"^(\s*)(@!?%p\d+\s+)?(atom|red)((?:\.\w+)*)\s+(.*);")
+_GUARD = re.compile(r"^\s*@!?%p\d+\s+bra\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """`line` of the source, from 1; `what` was done to it; `source`: the whole text."""
+
+    workload: str
+    kernel: str
+    line: int
+    what: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """What lists call it."""
+        return f"{self.workload}:{self.line} {self.what}"
+
+
+def mutants(workload: kc.Workload, name: str) -> Iterator[Mutant]:
+    """All mutants of the kernel that a workload runs; none of sources that are not PTX."""
+    if workload.kernel.source.suffix != ".ptx":
+        return
+    entry = workload.load_kernel().name
+    lines = workload.kernel.source.read_text().splitlines()
+    first, end = _extent(lines, entry)
+    for at in range(first, end):
+        for what, text in _changes(lines, at):
+            changed = [*lines[:at], text, *lines[at + 1 :]]
+            yield Mutant(name, entry, at + 1, what, "\n".join(changed) + "\n")
+
+
+def _extent(lines: list[str], entry: str) -> tuple[int, int]:
+    first = next(i for i, line in enumerate(lines) if entry in _ENTRY.findall(line))
+    following = (i for i in range(first + 1, len(lines)) if _ENTRY.search(lines[i]))
+    return first, next(following, len(lines))
+
+
+def _changes(lines: list[str], at: int) -> Iterator[tuple[str, str]]:
+    line = lines[at]
+    if _BARRIER.match(line):
+        yield "without the barrier", ""
+    if _FENCE.match(line):
+        yield "without the fence", ""
+    if _GUARD.match(line) and not _goes_back(lines, at):
+        yield "without the guard", ""
+    found = _ATOMIC.match(line)
+    if found:
+        indent, guard, root, parts, operands = found.groups()
+        yield "without atomicity", _plain(indent, guard or "", root, parts, operands)
+        if ".global" in parts and not {"cta", "sys"} & set(parts.split(".")):
+            weaker = f"{indent}{guard or ''}{root}.relaxed.cta{parts} {operands};"
+            yield "with the scope of a thread block", weaker
+
+
+def _goes_back(lines: list[str], at: int) -> bool:
+    """Whether a branch ends a loop."""
+    target = lines[at].rstrip(" ;").split()[-1]
+    return any(line.startswith(f"{target}:") for line in lines[:at])
+
+
+def _plain(indent: str, guard: str, root: str, parts: str, operands: str) -> str:
+    """A load and a store in place of an atomic; the value stored is one of its operands."""
+    space = next((part for part in ("global", "shared") if part in parts.split(".")), "")
+    kind = parts.split(".")[-1]
+    items = [item.strip() for item in re.split(r",(?![^\[]*\])", operands)]
+    space = f".{space}" if space else ""
+    load = ""
+    if root == "atom":
+        load = f"{guard}ld{space}.{kind} {items[0]}, {items[1]}; "
+        items = items[1:]
+    return f"{indent}{load}{guard}st{space}.{kind} {items[0]}, {items[-1]};"
+
+
+def report_of(mutant: Mutant, workload: kc.Workload, schedules: int = 1) -> kc.CheckReport:
+    """What a check says of a mutant, at the workload's smallest size."""
+    module = kc.load_ptx(mutant.source, str(Path(mutant.workload).name))
+    kernel: RunnableKernel = module[mutant.kernel]
+    launch = workload.make_launch(kernel=kernel.kernel)
+    limits = kc.Limits(seconds=None, instructions_per_warp=1 << 18)
+    return kc.check(
+        kernel,
+        args=launch.arguments,
+        grid=launch.grid,
+        block=launch.thread_block,
+        shared_bytes=launch.dynamic_shared_bytes,
+        schedules=schedules,
+        limits=limits,
+    )
