@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
 
 .PHONY: help run test test-all explore validate validate-small check budgets check-budgets bench fuzz \
-	format clean
+	docs format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR, 10,000 damaged cubins: each'
 	@echo '             is read or refused;'
 	@echo '             100,000 kernels with wild addresses: none leaves its memory'
+	@echo 'make docs    build the documentation site, site/index.html'
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
 
@@ -104,12 +105,16 @@ fuzz: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m tests.simcore.fuzz_addresses $$(( $(or $(FUZZ),1000000) / 10 ))
 	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_random_programs $$(( $(or $(FUZZ),1000000) / 500 ))
 
+# Without warnings; nothing in it is fetched when it is read.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) simcore/machine_code build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) simcore/machine_code site build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@test -n '$(PYTHON)' || { echo 'error: kernelcast needs Python 3.11 or newer; none of python3,' \

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kernelcast.execution.runnable import LoadedModule as LoadedModule
     from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
     from kernelcast.execution.sampling import Sampling as Sampling
+    from kernelcast.inputs.cupy_kernel import from_cupy as from_cupy
     from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
     from kernelcast.inputs.numba_kernel import from_numba as from_numba
     from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
@@ -157,6 +158,7 @@ __all__ = [
     "devices",
     "estimate",
     "estimate_call",
+    "from_cupy",
     "from_numba",
     "from_pystencils",
     "from_triton",
@@ -241,6 +243,7 @@ _HOMES = {
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
     "estimate_call": "kernelcast.triton_calls.session",
+    "from_cupy": "kernelcast.inputs.cupy_kernel",
     "from_numba": "kernelcast.inputs.numba_kernel",
     "from_pystencils": "kernelcast.inputs.pystencils",
     "from_triton": "kernelcast.inputs.triton_kernel",

@@ -17,7 +17,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.models import MODELS, get_model, needs_paths
 from kernelcast.models.estimate import Estimate
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.device.changed import (
     FollowedFact,
     changed_device,
@@ -146,7 +146,7 @@ class WhatIfRow:
 
 
 @dataclass(frozen=True, repr=False)
-class WhatIf(InNotebooks):
+class WhatIf(Tabular):
     """`statements`: which models do not react and why, which launches do not fit, in sentences."""
 
     kernel: str

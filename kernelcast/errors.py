@@ -24,7 +24,8 @@
   x ModelNotApplicable                the model says why it has nothing to say
     + UnknownModel                    no such model; lists the nearest names
 
-Anything else that escapes is a defect of kernelcast and keeps its traceback.
+Anything else that escapes is a defect of kernelcast and keeps its traceback. ElementWarning is a
+warning: the launch runs.
 """
 
 from __future__ import annotations
@@ -164,6 +165,10 @@ class InputError(KernelcastError):
 
 class LaunchError(KernelcastError):
     """Grid, thread block, shared memory or arguments that the kernel or the device cannot take."""
+
+
+class ElementWarning(UserWarning):
+    """An array is most likely not of the elements that a kernel's pointer is for."""
 
 
 class DeviceMemoryError(KernelcastError):

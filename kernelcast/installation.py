@@ -11,6 +11,7 @@ from functools import partial
 from importlib import metadata
 
 from kernelcast.errors import KernelcastError
+from kernelcast.shipped_files import examples_folder, validation_folder
 
 __all__ = ["Component", "components"]
 
@@ -19,6 +20,7 @@ _PACKAGES = (
     ("triton", "kernels of Triton, run, estimated and tuned", "pip install triton"),
     ("torch", "tensors of PyTorch as arguments, and its operators", "pip install torch"),
     ("numba-cuda", "kernels of Numba", "pip install 'numba-cuda[cu13]'"),
+    ("pandas", "results as tables, `.to_frame()`", "pip install 'kernelcast[pandas]'"),
     ("pystencils", "stencils of pystencils", "pip install 'kernelcast[pystencils]'"),
 )
 
@@ -57,6 +59,15 @@ def components() -> Iterator[Component]:
         _opencl_devices,
     )
     yield _store()
+    examples = examples_folder()
+    found = str(examples) if examples.is_dir() else ""
+    yield Component("examples", found, "`kernelcast examples` copies them", "install anew")
+    yield _checked(
+        "validation data",
+        "`kernelcast validate`: every published and measured time beside the predicted one",
+        "work in a clone, or unpack the source distribution",
+        lambda: str(validation_folder()),
+    )
 
 
 def _checked(name: str, adds: str, how: str, find: Callable[[], str]) -> Component:
@@ -75,7 +86,7 @@ def _simulators() -> Component:
 
 
 def _nvrtc() -> str:
-    from kernelcast.inputs.nvrtc_library import cuda_header_folders, load_nvrtc
+    from kernelcast.inputs.cuda.nvrtc_library import cuda_header_folders, load_nvrtc
 
     load_nvrtc()
     folders = cuda_header_folders()

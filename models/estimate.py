@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.models.slot_account import SlotAccount
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
@@ -112,7 +112,7 @@ class DecisiveFact:
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(InNotebooks):
+class Estimate(Tabular):
     """What a model says of one kernel on one device, for `repeats` launches together.
 
     `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from, and

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from kernelcast.cli import main
 from kernelcast.errors import InputError
-from kernelcast.inputs import nvrtc_library
+from kernelcast.inputs.cuda import nvrtc_library
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.device import Device, MeasuredThroughput
 from kernelcast.simcore.device.file import load_device

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, each followed once by a module that is made for it."""
+"""The recipes of docs/extending.md, each followed once by a module that is made for it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def setuptools_table() -> dict[str, Any]:
 
 
 def packages_on_disk() -> set[str]:
-    found = {"kernelcast"}
+    found = {"kernelcast", "kernelcast.examples"}
     for folder, prefix in (("kernelcast", ""), *((name, "kernelcast.") for name in TOP_LEVEL)):
         for init in (ROOT / folder).rglob("__init__.py"):
             if init.resolve() == init:
@@ -38,6 +38,7 @@ def test_every_folder_with_sources_is_a_package() -> None:
 
 def test_package_directories_map_the_top_level_folders() -> None:
     expected = {f"kernelcast.{name}": name for name in TOP_LEVEL} | {"kernelcast": "kernelcast"}
+    expected["kernelcast.examples"] = "examples"
     assert setuptools_table()["package-dir"] == expected
 
 
@@ -51,6 +52,17 @@ def test_links_for_type_checkers() -> None:
 def test_devices_are_packaged() -> None:
     assert "devices/*.toml" in setuptools_table()["package-data"]["kernelcast.simcore"]
     assert list((ROOT / "simcore" / "devices").glob("*.toml"))
+
+
+def test_all_examples_are_packaged() -> None:
+    """A wheel holds those files of the package's folder that a pattern matches."""
+    folder = ROOT / "examples"
+    patterns = setuptools_table()["package-data"]["kernelcast.examples"]
+    packaged = {file for pattern in patterns for file in folder.glob(pattern) if file.is_file()}
+    built = ("__pycache__", ".ipynb_checkpoints")
+    there = {file for file in folder.rglob("*") if file.is_file() and file.parent.name not in built}
+    assert len(there) > 40
+    assert not there - packaged
 
 
 def test_templates_of_pages_are_packaged() -> None:

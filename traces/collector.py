@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = ["AccessCollector", "BatchOrder", "by_thread_block"]
 
 _COLUMNS = ("pc", "warp", "time", "stage", "address", "pattern")
 _KINDS = (np.int32, np.int32, np.int32, np.int32, np.int64, np.int32)
+_ROW_BYTES = sum(np.dtype(kind).itemsize for kind in _KINDS)
 
 
 class BatchOrder:
@@ -40,10 +42,13 @@ class AccessCollector:
     """An AccessSink that keeps everything.
 
     Its tables do not depend on how batches were cut: accesses are ordered by thread block, patterns
-    by the first access that has them; equal patterns of different batches are one.
+    by the first access that has them; equal patterns of different batches are one. `hold` is told
+    after each batch how many bytes the accesses take, and may raise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hold: Callable[[int], None] | None = None) -> None:
+        self._hold = hold
+        self._bytes = 0
         self._order = BatchOrder()
         self._numbers = PatternNumbers()
         self._tally = PatternTally()
@@ -58,6 +63,9 @@ class AccessCollector:
             kept.append(getattr(accesses, name))
         self._columns[-1].append(pattern)
         self._tally.add(batch.pattern_counts, batch.patterns)
+        self._bytes += len(pattern) * _ROW_BYTES
+        if self._hold is not None:
+            self._hold(self._bytes)
 
     def tables(self) -> tuple[PatternTable, AccessTable]:
         """Patterns, those of `pattern_counts` included, and accesses of all batches so far."""

@@ -34,7 +34,7 @@ HEADING = """# Captured programs of other projects
 Programs of other projects, run unchanged under `kernelcast capture --device {device}` by
 `python validation/captured_programs.py --write`, which also writes this file; `make test-all` runs
 them and leaves the file alone. Every attempt of
-[captured_programs.toml](../validation/captured_programs.toml) is listed, those that fail too.
+`validation/captured_programs.toml` is listed, those that fail too.
 `right` means that the program's own checks pass: its assertions or its tests. `ran` means that it
 ends well but checks nothing. Seconds are those on the machine that wrote this, the start of Python
 included.

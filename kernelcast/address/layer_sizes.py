@@ -30,6 +30,7 @@ from kernelcast.models.warpspeed.volumes.layer_condition import (
     layer_conditions,
 )
 from kernelcast.models.warpspeed.volumes.volumes import volumes
+from kernelcast.notebook import Tabular
 from kernelcast.ranking.variations import (
     Configuration,
     ShapeLimits,
@@ -73,14 +74,22 @@ class LayerRow:
     largest_extent: int | None
 
 
-@dataclass(frozen=True)
-class LayerTable:
-    """`scaled`: the sizes that `largest_extent` counts, all equal. `refused`: what does not run."""
+@dataclass(frozen=True, repr=False)
+class LayerTable(Tabular):
+    """Layer conditions by device, thread block and level.
+
+    `scaled`: the sizes that `largest_extent` counts, all equal. `refused`: what does not run.
+    """
 
     kernel: str
     scaled: tuple[str, ...]
     rows: tuple[LayerRow, ...]
     refused: tuple[tuple[Configuration, str], ...]
+
+    @property
+    def label(self) -> str:
+        """How many there are, of which kernel."""
+        return f"{len(self.rows)} layer conditions of {self.kernel}"
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ everything; nothing imports it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from inspect import cleandoc
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -20,22 +22,24 @@ from kernelcast.cli.compare import compare
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.installation import cache
 from kernelcast.cli.installation.doctor import doctor
+from kernelcast.cli.installation.examples import examples
 from kernelcast.cli.installation.tools import tools
+from kernelcast.cli.kernels.init import init
+from kernelcast.cli.kernels.mix import mix
+from kernelcast.cli.kernels.run import run
+from kernelcast.cli.kernels.support import support
 from kernelcast.cli.layers import layers
-from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
 from kernelcast.cli.programs.build import build
 from kernelcast.cli.programs.capture import capture
 from kernelcast.cli.rank import rank
-from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
-from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.tune import tune
 from kernelcast.cli.validate.command import validate
 from kernelcast.cli.whatif import whatif
-from kernelcast.errors import KernelcastError
+from kernelcast.errors import ElementWarning, KernelcastError
 
 __all__ = ["app", "main"]
 
@@ -55,7 +59,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _warnings_in_a_line():
+                return super().invoke(ctx)
         except OSError as error:
             _end_if_output_failed(error)
             raise
@@ -68,6 +73,30 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             show_error("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """What concerns the user is a line; warnings of libraries stay as they are."""
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, ElementWarning):
+            show_error(f"warning: {message}")
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", ElementWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _end_if_output_failed(error: OSError) -> None:
@@ -93,7 +122,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
-    *(compare, support, validate, bench, tools, doctor),
+    *(init, compare, support, validate, bench, tools, doctor, examples),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

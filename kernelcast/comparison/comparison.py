@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kernelcast.comparison.records import Recorded
 from kernelcast.errors import KernelcastError, nearest
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.units import format_seconds
 
 __all__ = ["Comparison", "Pair", "compared"]
@@ -46,7 +46,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(InNotebooks):
+class Comparison(Tabular):
     """All pairs, in the order of the file of after, then what only that of before has."""
 
     pairs: tuple[Pair, ...]

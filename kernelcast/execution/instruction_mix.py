@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from kernelcast.notebook import Tabular
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.instruction_counts import tensor_operations
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE, Trace
 
@@ -39,8 +41,8 @@ class MixCount:
     warp: int
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionMix:
+@dataclass(frozen=True, slots=True, repr=False)
+class InstructionMix(Tabular):
     """How often each instruction of a kernel was executed."""
 
     kernel: str
@@ -54,6 +56,12 @@ class InstructionMix:
     """Registers per thread, where machine code or the user says it."""
     note: str = ""
     """Why no machine code was executed, although it was to be tried."""
+
+    @property
+    def label(self) -> str:
+        """What was executed, how much of it."""
+        name, count = source_name(self.kernel), self.warp_instructions
+        return f"instruction mix of {name}: {count:,} warp instructions of {self.code}"
 
     @property
     def architecture(self) -> str | None:

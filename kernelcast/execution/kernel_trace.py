@@ -13,7 +13,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.execution.caches import Caches, first_contents
 from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
@@ -39,7 +39,7 @@ _HOW_TO_GET_A_WIDTH = (
 
 
 @dataclass(frozen=True, repr=False)
-class KernelTrace(InNotebooks):
+class KernelTrace(Tabular):
     """One launch, executed for each of the warp widths of `traces`, which rise.
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
@@ -191,16 +191,8 @@ class KernelTrace(InNotebooks):
             if is_same and item.thread_blocks_per_sm == resident.thread_blocks_per_sm:
                 return partial(getattr, item, "memory")
         if self.simulated and not trace.has_memory:
-            known = ", ".join(
-                f"{item.device.name} with {item.thread_blocks_per_sm} thread blocks per SM "
-                f"and {item.found.value} caches"
-                for item in self.simulated
-            )
-            raise TraceFormatError(
-                f"the run simulated the memory of {known}, not of {target.name} with "
-                f"{resident.thread_blocks_per_sm} and {self.caches.value} caches: "
-                "execute the kernel with this device and these registers, or without devices"
-            )
+            asked = target, resident.thread_blocks_per_sm, self.caches
+            raise TraceFormatError(_not_simulated(self.simulated, *asked))
         if not trace.has_memory:
             return None
         left = with_l1_left(target, trace.resources, resident)
@@ -227,3 +219,32 @@ class KernelTrace(InNotebooks):
         """`profile` on several devices, in their order, on all cores."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(self.profile, devices))
+
+
+def _not_simulated(
+    simulated: Sequence[SimulatedDevice | KeptDevice],
+    target: Device,
+    thread_blocks_per_sm: int,
+    caches: FirstContents,
+) -> str:
+    """Why none of the memories that a run simulated is the one that is asked for."""
+    of_target = [item for item in simulated if item.device.name == target.name]
+    if not of_target:
+        known = ", ".join(dict.fromkeys(item.device.name for item in simulated))
+        return (
+            f"the run simulated the memory of {known}, not of {target.name}: execute the kernel "
+            f"with {target.name} among its devices, or without devices"
+        )
+    nearest = of_target[0]
+    differences = []
+    if nearest.thread_blocks_per_sm != thread_blocks_per_sm:
+        found = nearest.thread_blocks_per_sm
+        differences.append(f"{found} thread blocks per SM, not {thread_blocks_per_sm}")
+    if nearest.found is not caches:
+        differences.append(f"{nearest.found.value} caches, not {caches.value} ones")
+    if nearest.device != target:
+        differences.append("other facts of the device")
+    return (
+        f"the run simulated the memory of {target.name} with {' and '.join(differences)}: execute "
+        "the kernel with this device and these registers, or without devices"
+    )

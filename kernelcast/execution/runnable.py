@@ -363,7 +363,8 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         found = kernels_called(name, known)
         if len(found) > 1:
             raise LaunchError(
-                f"{self.module.path} has {len(found)} kernels {name!r}: {', '.join(found)}"
+                f"{self.module.path} has {len(found)} kernels {name!r}: "
+                f"{', '.join(shortest_names(found))}"
             )
         return found[0] if found else name
 

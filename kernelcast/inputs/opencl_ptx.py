@@ -13,7 +13,7 @@ from importlib.resources import files
 from kernelcast.errors import InputError, UnsupportedInstruction
 from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
-from kernelcast.inputs.nvrtc_library import find_libdevice
+from kernelcast.inputs.cuda.nvrtc_library import find_libdevice
 from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.isa.ir.source_names import source_name

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from kernelcast.inputs.amd.generated_code import GeneratedCode
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.cuda_source import compile_cuda
+from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE, compile_cuda
 from kernelcast.inputs.embedded_code import load_embedded
 from kernelcast.inputs.embedded_native import EmbeddedNative
 from kernelcast.inputs.fat_binary import is_fat_binary
@@ -29,10 +30,12 @@ from kernelcast.inputs.native.cubins import kernels_of
 from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.signatures import declared_elements
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.ptx_frontend.amdgcn.code_object import is_amd_elf, is_bundle
 from kernelcast.ptx_frontend.sass.container.cubin import is_cubin, read_cubin
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
+from kernelcast.simcore.isa.ir.element_types import with_elements
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["COMPILED_SUFFIXES", "READERS", "Reader", "has_units", "load_source"]
@@ -59,19 +62,21 @@ def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
     if includes_hip(_text_of(file)):
         return _hip(file, options)
     made = compile_cuda(file, options)
-    return ptx_module(made.ptx, f"{file} (PTX)", made.names)
+    elements = declared_elements(_text_of(file))
+    module = ptx_module(made.ptx, f"{file} (PTX)", made.names, elements)
+    return replace(module, note=made.note)
 
 
 def _hip(file: Path, options: CompilerOptions) -> LoadedModule:
     source = read_clang_source(file)
     made = compile_hip(source, options)
-    module = read_ir(made.ir, str(file))
+    module = with_elements(read_ir(made.ir, str(file)), declared_elements(source.text))
     if not module.kernels and not module.rejected:
         raise InputError(
             f"{file}: it holds no kernel: no __global__ function is defined; instances of "
             "templates that nothing in it makes are named as `names`"
         )
-    note = _NO_HOST_CODE if has_host_code(source.text) else ""
+    note = NO_HOST_CODE if has_host_code(source.text) else ""
     code = GeneratedCode(made.ir.decode("utf-8", "surrogateescape"), str(file), module)
     return LoadedModule(module, made.names, code, note)
 
@@ -86,7 +91,8 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
     source = read_clang_source(file)
     if options.architecture:
         ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
-        return LoadedModule(with_names_of_builtins(ptx))
+        told = with_elements(with_names_of_builtins(ptx), declared_elements(source.text))
+        return LoadedModule(told)
     return LoadedModule(read_ir(compile_opencl(source, options), str(file)))
 
 
@@ -151,10 +157,6 @@ READERS: dict[str, Reader] = {
     ".spv": _ir,
 }
 """Readers by the suffix of a file; files of any other are known by what they begin with."""
-_NO_HOST_CODE = (
-    "host code is skipped, launches by <<<>>> among it: kernels are launched from Python, by "
-    "workloads, or by the program under 'kernelcast capture'"
-)
 _VERSION = re.compile(rb"^[ \t]*\.(version|target|address_size)\b", re.MULTILINE)
 """One of the directives that PTX begins with."""
 _HEAD_BYTES = 24

@@ -53,12 +53,23 @@ class TritonKernel:
     with_ones: Callable[[frozenset[str]], TritonKernel] | None = None
 
     @classmethod
-    def of(cls, metadata: Any, ptx: str, argument_names: Sequence[str]) -> TritonKernel:
+    def of(
+        cls,
+        metadata: Any,
+        ptx: str,
+        argument_names: Sequence[str],
+        types: Mapping[str, str] | None = None,
+    ) -> TritonKernel:
         """The kernel of what Triton compiled: its `metadata` and PTX, the arguments that are left.
 
+        `types` are those of the arguments as Triton names them, where the caller knows them.
         InputError when the PTX takes other hidden arguments than this Triton should add.
         """
-        kernel = ptx_module(ptx, f"{metadata.name} (PTX by Triton)")[metadata.name]
+        known = types or {}
+        elements = [known.get(name, "") for name in argument_names]
+        pointed = [name[1:] if name.startswith("*") else "" for name in elements]
+        title = f"{metadata.name} (PTX by Triton)"
+        kernel = ptx_module(ptx, title, elements={metadata.name: pointed})[metadata.name]
         sizes = (metadata.global_scratch_size, getattr(metadata, "profile_scratch_size", 0))
         hidden = len(kernel.kernel.parameters) - len(argument_names)
         if not 0 <= hidden <= len(sizes):
@@ -155,7 +166,7 @@ def from_triton(
         types = {name: kind for name, kind in signature.items() if name not in whole}
         found = _compile(function, types, values, arch, divisible_by_16, options)
         names = [name for name in _parameters(function) if name in types and name not in values]
-        return TritonKernel.of(found.metadata, found.asm["ptx"], names)
+        return TritonKernel.of(found.metadata, found.asm["ptx"], names, types)
 
     return replace(compiled(frozenset()), grid=programs, with_ones=compiled)
 

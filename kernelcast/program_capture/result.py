@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelcast.models.estimate import Estimate
+from kernelcast.notebook import Tabular
 from kernelcast.program_capture.session import CopyRecord, Failure, LaunchRecord, Session
 from kernelcast.program_capture.timeline.span import Span, SpanKind
 from kernelcast.program_capture.timeline.timeline import DeviceTimeline
@@ -114,8 +115,8 @@ class ProcessResult:
         return sorted(found, key=lambda item: -item.total_s[0])
 
 
-@dataclass(frozen=True)
-class CaptureResult:
+@dataclass(frozen=True, repr=False)
+class CaptureResult(Tabular):
     """A program that ended with `status`, negative for a signal."""
 
     command: tuple[str, ...]
@@ -123,6 +124,12 @@ class CaptureResult:
     processes: Sequence[ProcessResult]
     seconds: float
     """How long the capture took."""
+
+    @property
+    def label(self) -> str:
+        """The program, and how often it launched kernels."""
+        launches = sum(len(process.launches) for process in self.processes)
+        return f"capture of {self.command[0] if self.command else ''}: {launches} launches"
 
     @property
     def failed(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.ranking.variations import Configuration
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
@@ -62,7 +62,7 @@ class RankingRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(InNotebooks):
+class Ranking(Tabular):
     """`seconds_per_configuration`: what a prediction took of one core, in the mean."""
 
     kernel: str

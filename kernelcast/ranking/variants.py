@@ -23,11 +23,13 @@ from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import needs_paths
 from kernelcast.models.estimate import Estimate
+from kernelcast.notebook import Tabular
 from kernelcast.progress import Progress
 from kernelcast.ranking.execution import with_thread_block
 from kernelcast.ranking.variations import Shape
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.units import format_seconds
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.workload import Workload
 
@@ -80,14 +82,20 @@ class TunedVariant:
         }
 
 
-@dataclass(frozen=True)
-class VariantTuning:
+@dataclass(frozen=True, repr=False)
+class VariantTuning(Tabular):
     """Variants of a workload on a device, fastest first, and why others cannot be launched."""
 
     workload: str
     device: str
     rows: tuple[TunedVariant, ...]
     refused: tuple[tuple[Values, str], ...]
+
+    @property
+    def label(self) -> str:
+        """How many variants there are, and the time of the fastest."""
+        best = f", fastest {format_seconds(self.rows[0].estimate.time_s)}" if self.rows else ""
+        return f"tuning of {self.workload} on {self.device}: {len(self.rows)} variants{best}"
 
     def as_dict(self) -> dict[str, Any]:
         """The table for JSON."""

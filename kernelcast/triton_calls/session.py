@@ -18,6 +18,7 @@ from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
+from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Argument
@@ -78,7 +79,7 @@ class CapturedCall:
         return f"{self.name}{list(self.grid)}: {times}"
 
 
-class CallSession:
+class CallSession(Tabular):
     """The launches of a `with capture(...)` block, in their order."""
 
     def __init__(self, devices: Sequence[Device], model: str | None = None) -> None:
@@ -95,6 +96,12 @@ class CallSession:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.calls))
+
+    @property
+    def label(self) -> str:
+        """How many launches there are, and the devices."""
+        names = ", ".join(device.name for device in self.devices)
+        return f"{len(self.calls)} captured launches on {names}"
 
     @property
     def driver(self) -> KernelcastDriver:

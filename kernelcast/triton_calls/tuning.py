@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelcast.errors import CompilationError, InputError, KernelcastError, LaunchError
 from kernelcast.models.estimate import Estimate
+from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
@@ -84,8 +85,8 @@ class TunedConfig:
         return f"{format_seconds(self.time_s):>10} {of_sm}  {self.config}  {why}"
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, repr=False)
+class Tuning(Tabular):
     """Configurations of a kernel on a device, fastest first, and why others cannot be launched.
 
     `passed_over`: those that the model did not estimate, with their quick predictions.
@@ -96,6 +97,12 @@ class Tuning:
     rows: tuple[TunedConfig, ...]
     passed_over: tuple[TunedConfig, ...] = ()
     refused: tuple[tuple[Any, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How many configurations there are, and the time of the fastest."""
+        best = f", fastest {format_seconds(self.rows[0].time_s)}" if self.rows else ""
+        return f"tuning of {self.kernel} on {self.device}: {len(self.rows)} configurations{best}"
 
     @property
     def best(self) -> Any:

@@ -6,7 +6,8 @@ device file of the same name; so is `<device>-published.json`, times that others
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +18,15 @@ from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
+from kernelcast.progress import StageProgress
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.profile.metric_names import Naming, metrics
 from kernelcast.trust import Trust, is_within
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
-from kernelcast.validation.measured_times import MeasuredDevice, MeasuredRow, read_measured
+from kernelcast.validation.in_processes import in_processes
+from kernelcast.validation.measured_times import MeasuredRow, read_measured
 from kernelcast.validation.report import ValidationReport
 from kernelcast.workload.file import load_workload
 
@@ -47,10 +50,11 @@ _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 def validate_measured(
     models: Sequence[str] = (),
     folder: Path = MEASURED,
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
     trust: Trust = Trust.FOREIGN,
     code: Code = Code.SOURCE,
     devices: Sequence[str] = (),
+    processes: int = 1,
 ) -> ValidationReport:
     """Executes every workload at the sizes that were measured. All models unless some are named.
 
@@ -65,9 +69,8 @@ def validate_measured(
             f"{folder} holds no measurements: make some on a GPU with validation/measure_cuda.py "
             "(docs/measuring.md)"
         )
-    times: list[TimeComparison] = []
-    counters: list[CounterComparison] = []
     notes: list[str] = []
+    rows: list[_Row] = []
     for file in files:
         measured = read_measured(file)
         device = file.stem.removesuffix(_PUBLISHED)
@@ -76,14 +79,22 @@ def validate_measured(
         elif device not in known_devices():
             notes.append(f"{file.name}: there is no device file {device}")
         else:
-            comparison = _Comparison(
-                load_device(device), measured, models or tuple(MODELS), trust, code
-            )
-            comparison.run(progress)
-            times += comparison.times
-            counters += comparison.counters
-            notes += comparison.notes
-    return ValidationReport("measured", tuple(times), tuple(counters), tuple(notes))
+            notes += [
+                f"{device}: {case.workload} {case.size} was not measured: {case.error}"
+                for case in measured.failures
+            ]
+            told = f"{measured.device.name}, {measured.device.date}"
+            rows += [_Row(device, told, row) for row in measured.rows]
+    predict = partial(_predicted, models=tuple(models) or tuple(MODELS), trust=trust, code=code)
+    found = in_processes(
+        predict, rows, [f"{row.device}: {row.name}" for row in rows], processes, progress
+    )
+    return ValidationReport(
+        "measured",
+        tuple(time for row in found for time in row.times),
+        tuple(counter for row in found for counter in row.counters),
+        (*notes, *(note for row in found for note in row.notes)),
+    )
 
 
 def _chosen(folder: Path, devices: Sequence[str]) -> list[Path]:
@@ -99,100 +110,104 @@ def _chosen(folder: Path, devices: Sequence[str]) -> list[Path]:
     return [file for file in files if folder != MEASURED or file.stem not in own]
 
 
-class _Comparison:
-    """One device's rows."""
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What was measured of one launch; `told`: the device and the day, in words."""
 
-    def __init__(
-        self,
-        device: Device,
-        measured: MeasuredDevice,
-        models: Sequence[str],
-        trust: Trust,
-        code: Code,
-    ) -> None:
-        self._trust = trust
-        self._code = code
-        self._device = device
-        self._measured = measured
-        self._models = models
-        self.times: list[TimeComparison] = []
-        self.counters: list[CounterComparison] = []
-        self.notes = [
-            f"{device.name}: {case.workload} {case.size} was not measured: {case.error}"
-            for case in measured.failures
-        ]
+    device: str
+    told: str
+    measured: MeasuredRow
 
-    def run(self, progress: Callable[[str, float], None] | None) -> None:
-        for done, row in enumerate(self._measured.rows):
-            name = f"{row.workload} {row.size}"
-            if progress is not None:
-                progress(f"{self._device.name}: {name}", done / len(self._measured.rows))
-            if row.check is not None and not row.check.passed:
-                self.notes.append(f"{self._device.name}: {name} gave wrong results where measured")
-                continue
-            try:
-                trace = self._executed(row)
-            except KernelcastError as error:
-                self.notes.append(f"{self._device.name}: {name}: {str(error).splitlines()[0]}")
-                continue
-            self.times.extend(self._times(row, trace))
-            self.counters.extend(self._counters(row, trace))
+    @property
+    def name(self) -> str:
+        """Workload and size."""
+        return f"{self.measured.workload} {self.measured.size}"
 
-    def _executed(self, row: MeasuredRow) -> KernelTrace:
-        root = _ROOT if row.workload.startswith(_EXAMPLES) else _SUITE
-        file = root / f"{row.workload}.toml"
-        is_ours = is_within(file, _SUITE) or is_within(file, _ROOT / _EXAMPLES)
-        workload = load_workload(file, Trust.OWN if is_ours else self._trust)
-        run = partial(
-            workload.run,
-            row.size,
-            devices=[self._device],
-            limits=_NO_LIMITS,
-            record_paths=any(map(needs_paths, self._models)),
-            code=self._code,
-        )
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a row gave."""
+
+    times: tuple[TimeComparison, ...] = ()
+    counters: tuple[CounterComparison, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _predicted(row: _Row, models: Sequence[str], trust: Trust, code: Code) -> _Compared:
+    check = row.measured.check
+    if check is not None and not check.passed:
+        return _Compared(notes=(f"{row.device}: {row.name} gave wrong results where measured",))
+    device = load_device(row.device)
+    try:
+        trace = _executed(row.measured, device, models, trust, code)
+    except KernelcastError as error:
+        return _Compared(notes=(f"{row.device}: {row.name}: {str(error).splitlines()[0]}",))
+    times, notes = _times(row, trace, device, models)
+    return _Compared(times, tuple(_counters(row, trace, device)), notes)
+
+
+def _executed(
+    row: MeasuredRow, device: Device, models: Sequence[str], trust: Trust, code: Code
+) -> KernelTrace:
+    root = _ROOT if row.workload.startswith(_EXAMPLES) else _SUITE
+    file = root / f"{row.workload}.toml"
+    is_ours = is_within(file, _SUITE) or is_within(file, _ROOT / _EXAMPLES)
+    workload = load_workload(file, Trust.OWN if is_ours else trust)
+    run = partial(
+        workload.run,
+        row.size,
+        devices=[device],
+        limits=_NO_LIMITS,
+        record_paths=any(map(needs_paths, models)),
+        code=code,
+    )
+    try:
+        trace = run(sampling=Sampling.ALWAYS)
+    except LaunchError:  # paths or addresses depend on data
+        trace = run(sampling=Sampling.AUTO)
+    if row.registers is not None and not trace.data.is_machine_code:
+        trace = trace.with_registers(row.registers)
+    return trace.repeated(1)
+
+
+def _times(
+    row: _Row, trace: KernelTrace, device: Device, models: Sequence[str]
+) -> tuple[tuple[TimeComparison, ...], tuple[str, ...]]:
+    """The times of each model, and which models do not apply."""
+    times, notes, measured = [], [], row.measured
+    for model in models:
         try:
-            trace = run(sampling=Sampling.ALWAYS)
-        except LaunchError:  # paths or addresses depend on data
-            trace = run(sampling=Sampling.AUTO)
-        if row.registers is not None and not trace.data.is_machine_code:
-            trace = trace.with_registers(row.registers)
-        return trace.repeated(1)
-
-    def _times(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[TimeComparison]:
-        name = f"{row.workload} {row.size}"
-        for model in self._models:
-            try:
-                own = only_time(model, self._device)
-                found = estimate(trace.profile(self._device), model, **own)
-            except ModelNotApplicable as reason:
-                self.notes.append(f"{name}: {model} does not apply: {reason}")
-                continue
-            yield TimeComparison.of(
-                name,
+            found = estimate(trace.profile(device), model, **only_time(model, device))
+        except ModelNotApplicable as reason:
+            notes.append(f"{row.name}: {model} does not apply: {reason}")
+            continue
+        times.append(
+            TimeComparison.of(
+                row.name,
                 found,
-                row.kernel_s,
-                row.published.source
-                if row.published
-                else f"{self._measured.device.name}, {self._measured.device.date}",
-                is_calibration=self._device.is_fitted_on(f"measured/{row.workload}/time"),
+                measured.kernel_s,
+                measured.published.source if measured.published else row.told,
+                is_calibration=device.is_fitted_on(f"measured/{measured.workload}/time"),
             )
+        )
+    return tuple(times), tuple(notes)
 
-    def _counters(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[CounterComparison]:
-        """Every counter that both have, and what machine code should not have executed at all."""
-        profile = trace.profile(self._device)
-        predicted = {item.name: float(item.value) for item in metrics(profile, Naming.NCU)}
-        if profile.machine is not None:
-            absent = [name for name in row.metrics if name.startswith(_OF_MACHINE_CODE)]
-            predicted = dict.fromkeys(absent, 0.0) | predicted
-        for name, value in predicted.items():
-            if name in row.metrics:
-                yield CounterComparison(
-                    kernel=f"{row.workload} {row.size}",
-                    device=self._device.name,
-                    metric=name,
-                    simulated=value,
-                    measured=row.metrics[name],
-                    source="ncu",
-                    is_calibration=self._device.is_fitted_on(f"measured/{row.workload}/{name}"),
-                )
+
+def _counters(row: _Row, trace: KernelTrace, device: Device) -> Iterator[CounterComparison]:
+    """Every counter that both have, and what machine code should not have executed at all."""
+    profile, measured = trace.profile(device), row.measured
+    predicted = {item.name: float(item.value) for item in metrics(profile, Naming.NCU)}
+    if profile.machine is not None:
+        absent = [name for name in measured.metrics if name.startswith(_OF_MACHINE_CODE)]
+        predicted = dict.fromkeys(absent, 0.0) | predicted
+    for name, value in predicted.items():
+        if name in measured.metrics:
+            yield CounterComparison(
+                kernel=row.name,
+                device=device.name,
+                metric=name,
+                simulated=value,
+                measured=measured.metrics[name],
+                source="ncu",
+                is_calibration=device.is_fitted_on(f"measured/{measured.workload}/{name}"),
+            )

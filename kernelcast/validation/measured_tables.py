@@ -8,9 +8,10 @@ line through both: rule 7 of docs/published-times.md.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from kernelcast.api import estimate
@@ -20,10 +21,12 @@ from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
+from kernelcast.progress import StageProgress
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.validation.comparison import TimeComparison
+from kernelcast.validation.in_processes import in_processes
 from kernelcast.validation.published_tables import (
     PublishedTable,
     TableRow,
@@ -47,6 +50,8 @@ _L2_TURNS = 4
 
 Seconds = tuple[float, float, float]
 """The predicted time, the low and the high one."""
+_Placed = tuple[int, TableRow]
+"""A row and its place in the set."""
 
 
 def suite_of(name: str) -> str:
@@ -58,9 +63,10 @@ def validate_table(
     name: str,
     models: Sequence[str] = (),
     folder: Path = MEASURED_TABLES,
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
     code: Code = Code.SOURCE,
     sample: int | None = None,
+    processes: int = 1,
 ) -> ValidationReport:
     """Predicts the rows of a set, or `sample` of each kernel and device. All models unless named.
 
@@ -68,12 +74,35 @@ def validate_table(
     """
     table = read_table(name, folder)
     rows = table.rows if sample is None else evenly(table.rows, sample)
-    prediction = _Predictions(table, tuple(models) or tuple(MODELS), code)
-    for done, row in enumerate(rows):
-        if progress is not None:
-            progress(f"{row.device}: {row.name}", done / len(rows))
-        prediction.add(row)
-    return ValidationReport(suite_of(name), tuple(prediction.times), notes=prediction.notes)
+    groups: dict[tuple[str, str], list[_Placed]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        groups[row.device, row.workload].append((place, row))
+    predict = partial(_predicted_group, table, tuple(models) or tuple(MODELS), code)
+    names = [f"{device}: {workload}" for device, workload in groups]
+    found = in_processes(predict, list(groups.values()), names, processes, progress)
+    times = dict(item for group in found for item in group.times)
+    notes = sum((group.notes for group in found), Counter[str]())
+    return ValidationReport(
+        suite_of(name),
+        tuple(time for place in range(len(rows)) for time in times[place]),
+        notes=tuple(f"{count} rows: {note}" for note, count in notes.items()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What rows gave: times by their places, and how often something did not apply or failed."""
+
+    times: Sequence[tuple[int, Sequence[TimeComparison]]]
+    notes: Counter[str]
+
+
+def _predicted_group(
+    table: PublishedTable, models: Sequence[str], code: Code, rows: Sequence[_Placed]
+) -> _Group:
+    """Rows of one kernel on one device."""
+    prediction = _Predictions(table, models, code)
+    return _Group([(place, prediction.of(row)) for place, row in rows], prediction.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,43 +143,37 @@ class _Launch:
 
 
 class _Predictions:
-    """The comparisons so far; times of the same launch are kept."""
+    """Predicts rows; `notes` counts what does not apply or failed. Times of a launch are kept."""
 
     def __init__(self, table: PublishedTable, models: Sequence[str], code: Code) -> None:
         self._table = table
         self._models = models
         self._code = code
         self._known: dict[tuple[object, ...], Mapping[str, Seconds]] = {}
-        self._notes: Counter[str] = Counter()
-        self.times: list[TimeComparison] = []
+        self.notes: Counter[str] = Counter()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What does not apply or failed, each with the number of rows."""
-        return tuple(f"{count} rows: {note}" for note, count in self._notes.items())
-
-    def add(self, row: TableRow) -> None:
-        """Predicts a row."""
+    def of(self, row: TableRow) -> list[TimeComparison]:
+        """A row by each model; none where it could not be predicted, which is in the notes."""
         device = load_device(row.device)
         try:
             found = self._predicted(row, device)
         except KernelcastError as error:
-            self._notes[f"{row.device}: {str(error).splitlines()[0]}"] += 1
-            return
-        for model, (predicted, low, high) in found.items():
-            self.times.append(
-                TimeComparison(
-                    kernel=row.name,
-                    device=row.device,
-                    model=model,
-                    predicted_s=predicted,
-                    low_s=low,
-                    high_s=high,
-                    measured_s=row.time_s,
-                    source=self._table.source,
-                    is_calibration=device.is_fitted_on(f"measured/{row.workload}/time"),
-                )
+            self.notes[f"{row.device}: {str(error).splitlines()[0]}"] += 1
+            return []
+        return [
+            TimeComparison(
+                kernel=row.name,
+                device=row.device,
+                model=model,
+                predicted_s=predicted,
+                low_s=low,
+                high_s=high,
+                measured_s=row.time_s,
+                source=self._table.source,
+                is_calibration=device.is_fitted_on(f"measured/{row.workload}/time"),
             )
+            for model, (predicted, low, high) in found.items()
+        ]
 
     def _predicted(self, row: TableRow, device: Device) -> Mapping[str, Seconds]:
         workload = load_workload(_SUITE / f"{row.workload}.toml")
@@ -217,7 +240,7 @@ class _Predictions:
                 own = only_time(model, launch.device)
                 result = estimate(trace.profile(launch.device), model, **own)
             except ModelNotApplicable as reason:
-                self._notes[f"{launch.device.name}: {model} does not apply: {reason}"] += 1
+                self.notes[f"{launch.device.name}: {model} does not apply: {reason}"] += 1
                 continue
             found.append((model, (result.time_s, result.time_low_s, result.time_high_s)))
         return found

@@ -16,7 +16,7 @@ __all__ = ["EXPLANATIONS", "Explanation", "explain", "read_explanations"]
 _ROOT = Path(__file__).resolve().parents[2]
 EXPLANATIONS = _ROOT / "validation" / "outliers.toml"
 _DEVIATIONS = _ROOT / "docs" / "deviations.md"
-_NUMBERED_ROW = re.compile(r"^\| ([A-Z]\d+) \|", re.MULTILINE)
+_NUMBERED_HEADING = re.compile(r"^### ([A-Z]+\d+): ", re.MULTILINE)
 _ANY = "*"
 
 
@@ -47,7 +47,7 @@ def read_explanations(
     file: Path = EXPLANATIONS, deviations: Path = _DEVIATIONS
 ) -> tuple[Explanation, ...]:
     """Reads the explanations; KernelcastError for one without a numbered deviation."""
-    numbers = set(_NUMBERED_ROW.findall(deviations.read_text(encoding="utf-8")))
+    numbers = set(_NUMBERED_HEADING.findall(deviations.read_text(encoding="utf-8")))
     return tuple(_read(table, numbers, deviations) for table in read_toml(file).tables("outlier"))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 from kernelcast.api import estimate
@@ -22,6 +21,7 @@ from kernelcast.simcore.isa.ir.kernel import Atomic
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace
+from kernelcast.validation.in_processes import in_processes
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.workload import Workload
 
@@ -121,23 +121,15 @@ def run_suite(
 
     `progress` is told the name of the workload that ended and the share that is done.
     """
-    workers = min(jobs or os.cpu_count() or 1, len(files))
-    results: list[WorkloadResult] = []
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        pending: list[Future[WorkloadResult]] = [
-            pool.submit(
-                run_workload, file, size, tuple(devices), tuple(engines), models=tuple(models)
-            )
-            for file in files
-        ]
-        try:
-            for done in as_completed(pending):
-                results.append(done.result())
-                if progress is not None:
-                    progress(results[-1].name, len(results) / len(files))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    run = partial(
+        run_workload,
+        size=size,
+        devices=tuple(devices),
+        engines=tuple(engines),
+        models=tuple(models),
+    )
+    names = [f"{file.parent.name}/{file.stem}" for file in files]
+    results = in_processes(run, files, names, jobs or os.cpu_count() or 1, progress)
     return SuiteReport(tuple(sorted(results, key=lambda result: result.name)))
 
 

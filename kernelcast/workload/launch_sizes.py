@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.element_checks import check_elements
 from kernelcast.simcore.launch.launch import (
     Argument,
     Launch,
@@ -39,9 +40,13 @@ class LaunchDescription:
     argument_names: Sequence[str] = ()
 
     def launch(self, kernel: Kernel, arguments: Sequence[Any]) -> Launch:
-        """The launch of a kernel. Raises LaunchError when the sizes are not given once."""
+        """The launch of a kernel.
+
+        Raises LaunchError when the sizes are not given once, and for an array of other elements
+        than the kernel's source declares; warns where its code tells the same.
+        """
         grid, thread_block = self._sizes(kernel.required_threads)
-        return Launch(
+        launch = Launch(
             grid=grid,
             thread_block=thread_block,
             arguments=tuple(map(as_argument, arguments)),
@@ -50,6 +55,8 @@ class LaunchDescription:
             registers=self.registers,
             argument_names=tuple(self.argument_names),
         )
+        check_elements(kernel, launch)
+        return launch
 
     def _sizes(
         self, required: tuple[int, int, int] | None

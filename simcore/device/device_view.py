@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 
 __all__ = ["DeviceView"]
 
 
-class DeviceView(InNotebooks):
+class DeviceView(Tabular):
     """What notebooks and messages show of a device."""
 
     name: str

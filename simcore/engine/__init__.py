@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from kernelcast.errors import KernelcastError, LaunchError, nearest
@@ -18,7 +19,7 @@ from kernelcast.simcore.engine.reference.warpgroups import check_warpgroups
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
 from kernelcast.simcore.host.deadline import time_limit
-from kernelcast.simcore.host.limits import check_warps
+from kernelcast.simcore.host.limits import check_room, check_warps
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.traces.collector import AccessCollector
@@ -96,7 +97,7 @@ def execute(
     check_fits(kernel, launch, warp_width)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
-    collector = AccessCollector()
+    collector = AccessCollector(partial(_check_accesses, kernel))
     if record_memory:
         sinks = (*sinks, collector)
     told = listener or Listener()
@@ -117,6 +118,14 @@ def execute(
     counts = collector.pattern_counts()
     return replace(
         trace, patterns=patterns, accesses=accesses, pattern_counts=counts, has_memory=True
+    )
+
+
+def _check_accesses(kernel: Kernel, held_bytes: int) -> None:
+    """Raises LaunchError when the accesses so far cannot be joined to one table any more."""
+    check_room(
+        held_bytes,
+        f"the recorded accesses of kernel {kernel.name}, which a smaller grid has fewer of",
     )
 
 

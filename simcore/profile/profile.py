@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kernelcast.notebook import InNotebooks, Table
+from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.launch.launch import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
@@ -250,7 +250,7 @@ class LaunchValidity:
 
 
 @dataclass(frozen=True, repr=False)
-class KernelProfile(InNotebooks):
+class KernelProfile(Tabular):
     """One launch on `device`; `repeats` launches make up the reported time."""
 
     kernel: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -49,12 +50,14 @@ def sample_memory(
     in L2 what an equal one has left.
     """
     size = size or SampleSize()
-    found, plan = _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)
+    launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
+    plan = launch.choice.plan()
+    found = launch.result(plan, is_warm)
     if not size.may_grow or plan.has_times or _reach(found) <= _WANTED_ERROR:
         return found
-    # whole waves that scatter say little: a larger sample is worth its time
-    size = size.enlarged()
-    return _SampledLaunch(source, census, device, thread_blocks_per_sm, size).result(is_warm)[0]
+    # whole waves that scatter say little: a larger sample is worth its time, if there is one
+    more = replace(launch.choice, size=size.enlarged()).plan()
+    return launch.result(more, is_warm) if more.share > plan.share else found
 
 
 class _Stateless:
@@ -96,18 +99,26 @@ class _SampledLaunch:
             left,
         )
 
-    def result(self, is_warm: bool) -> tuple[MemoryResult, SamplePlan]:
+    @cached_property
+    def ahead(self) -> _Stateless:
+        """What the pilot's accesses say."""
+        return _Stateless(self.counts, self.device)
+
+    @cached_property
+    def choice(self) -> Choice:
+        """Plans samples, from what some thread blocks do."""
+        pilot = pilot_of(self.source, self.counts, self.ahead.sinks)
+        return Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
+
+    def result(self, plan: SamplePlan, is_warm: bool) -> MemoryResult:
         """Simulates, and extrapolates."""
-        ahead = _Stateless(self.counts, self.device)
-        pilot = pilot_of(self.source, self.counts, ahead.sinks)
-        choice = Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
-        plan = choice.plan()
+        pilot = self.choice.pilot
         found = SampleSimulation(
             plan, self.simulator(), is_uneven=lasting_ratio(self.counts) > _UNEVEN
         )
         parts = [item.part for item in plan.intervals]
         if plan.has_times:
-            stateless, rows = ahead, RowCounter(len(self.counts.instructions))
+            stateless, rows = self.ahead, RowCounter(len(self.counts.instructions))
             self.source.stream(parts, [found, rows])
             whole = pilot.counts.classes.totals()[0].astype(np.float64)
             issues = IssueCounts(
@@ -123,8 +134,8 @@ class _SampledLaunch:
             issues = IssueCounts.of(self.counts, totals, self.census.relative_error)
         sample = found.finish(issues)
         if is_warm:
-            sample = self._warmed(sample, choice)
-        memory = MemoryResult(
+            sample = self._warmed(sample, self.choice)
+        return MemoryResult(
             sample.traffic,
             scaled(stateless.wavefronts.totals, whole, issues.whole),
             self.thread_blocks_per_sm,
@@ -132,7 +143,6 @@ class _SampledLaunch:
             stateless.atomics.found,
             FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
         )
-        return memory, plan
 
     def _warmed(self, sample: SampledTraffic, choice: Choice) -> SampledTraffic:
         """The sample of a launch that finds what the last thread blocks of one have left."""

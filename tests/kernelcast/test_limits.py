@@ -77,6 +77,18 @@ def test_the_memory_is_what_the_user_says(monkeypatch: pytest.MonkeyPatch) -> No
     code.run(grid=1, block=32, args=[np.zeros(64, np.float32)])
 
 
+@BOTH
+def test_accesses_of_grids_that_do_not_fit_memory(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quarter of a million thread blocks of an access each: 28 bytes an access."""
+    monkeypatch.setattr(limits, "_SMALLEST_CHECKED", 1 << 20)
+    monkeypatch.setenv("KERNELCAST_MEMORY", str(1 << 21))
+    message = refusal(kernel(), engine, grid=250_000)
+    assert "no memory for the recorded accesses of kernel k, which a smaller grid has" in message
+    kernel().run(grid=10_000, block=32, args=[np.zeros(64, np.float32)], engine=engine)
+
+
 @pytest.mark.parametrize("align", [1 << 40, 3, 0])
 def test_alignments_are_small_powers_of_two(align: int) -> None:
     with pytest.raises(KernelcastError, match=f"power of two up to 65536, got {align}"):

@@ -9,6 +9,9 @@ import pytest
 
 from kernelcast.simcore.memory.hierarchy import SampledCount
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
+from kernelcast.simcore.sampling import launch_sample
+from kernelcast.simcore.sampling.launch_sample import _SampledLaunch
+from kernelcast.simcore.sampling.plan import SamplePlan
 from tests.kernelcast.sampled_kernels import CASES, exact, sampled
 
 _all_of = cache(lambda name: exact(CASES[name]))
@@ -35,6 +38,25 @@ def test_a_sample_that_may_grow_is_near(name: str) -> None:
     found, whole = sampled(CASES[name], may_grow=True).traffic, _all_of(name).traffic
     for count in ("dram_read_transactions", "dram_write_transactions"):
         assert getattr(found, count) == pytest.approx(getattr(whole, count), rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "simulations"), [("power-law spmv", 1), ("stencil", 2)])
+def test_a_sample_that_cannot_grow_is_simulated_once(
+    name: str, simulations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first sample of the sparse product has as large a share as one may have."""
+    shares: list[float] = []
+    result = _SampledLaunch.result
+
+    def counted(self: _SampledLaunch, plan: SamplePlan, is_warm: bool) -> MemoryResult:
+        shares.append(plan.share)
+        return result(self, plan, is_warm)
+
+    monkeypatch.setattr(_SampledLaunch, "result", counted)
+    monkeypatch.setattr(launch_sample, "_WANTED_ERROR", 0.0)
+    sampled(CASES[name], may_grow=True)
+    assert len(shares) == simulations
+    assert shares == sorted(set(shares))
 
 
 if os.environ.get("KERNELCAST_TESTS") == "all":

@@ -17,6 +17,7 @@ from kernelcast.cli.validate.times import TimesRequest, show_times
 from kernelcast.cli.validate.volumes import show_volumes
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.code import Code
+from kernelcast.shipped_files import validation_folder
 
 __all__ = ["validate"]
 
@@ -77,7 +78,9 @@ _Engines: TypeAlias = Annotated[
 ]
 _Jobs: TypeAlias = Annotated[
     int | None,
-    options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
+    typer.Option(
+        metavar="N", min=1, help="Of suite and measured: rows at a time. Default: one a core."
+    ),
 ]
 _OpenClDevice: TypeAlias = Annotated[
     int | None,
@@ -183,17 +186,19 @@ def validate(
     tolerance, an error beyond 25 % has no explanation, or an error moved by more than a percentage
     point from the baseline.
     """
+    validation_folder()
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
     _check_options(
         suite,
-        is_narrowed=bool(workload or all_devices or engine or jobs or size != _SMALL),
+        is_narrowed=bool(workload or all_devices or engine or size != _SMALL),
         has_devices=bool(device),
         has_models=bool(model),
         of_suites={
             Suite.OPENCL: {"--opencl-device": opencl_device, "--measured": measured},
             Suite.MEASURED: {"--trust": trust, "--set": table, "--sample": sample},
         },
+        has_jobs=bool(jobs),
         accept=accept,
         code=code,
     )
@@ -217,6 +222,7 @@ def validate(
                 table=table,
                 sample=sample,
                 devices=devices,
+                jobs=jobs,
             )
             show_times(request, output)
 
@@ -227,12 +233,25 @@ def _check_measured_devices(suite: Suite, has_more: object) -> None:
         raise KernelcastError("--device of measured takes no --set, and has no errors to accept")
 
 
+def _check_chosen_rows(
+    suite: Suite, *, is_narrowed: bool, has_devices: bool, has_jobs: bool
+) -> None:
+    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES, Suite.MEASURED)
+    if (is_narrowed and suite is not Suite.SUITE) or (has_devices and not takes_devices):
+        raise KernelcastError(
+            "--workload, --size, --device, --all-devices and --engine are of the suite"
+        )
+    if has_jobs and suite not in (Suite.SUITE, Suite.MEASURED):
+        raise KernelcastError("--jobs is of suite and measured")
+
+
 def _check_options(
     suite: Suite,
     *,
     is_narrowed: bool,
     has_devices: bool,
     has_models: bool,
+    has_jobs: bool,
     of_suites: Mapping[Suite, Mapping[str, object]],
     accept: bool,
     code: Code | None,
@@ -256,10 +275,6 @@ def _check_options(
         raise KernelcastError("--accept takes the errors of all rows: leave out --sample")
     if accept and suite in _WITHOUT_BASELINE:
         raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
-    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES, Suite.MEASURED)
-    if (is_narrowed and suite is not Suite.SUITE) or (has_devices and not takes_devices):
-        raise KernelcastError(
-            "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
-        )
+    _check_chosen_rows(suite, is_narrowed=is_narrowed, has_devices=has_devices, has_jobs=has_jobs)
     if accept and has_models:
         raise KernelcastError("--accept takes the errors of all models: leave out --model")

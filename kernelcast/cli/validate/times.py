@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,8 @@ class TimesRequest:
 
     `table` is a set of published times, empty for none, and `sample` how many rows of each kernel
     and device are taken of it; `trust`: measurements may name workloads that run Python.
-    `devices`: compare with what our own tools measured on these.
+    `devices`: compare with what our own tools measured on these. `jobs`: rows at a time; None: one
+    for each core.
     """
 
     suite: str
@@ -36,6 +38,7 @@ class TimesRequest:
     table: str
     sample: int | None
     devices: Sequence[str] = ()
+    jobs: int | None = None
 
 
 def show_times(request: TimesRequest, output: ValidationOutput) -> None:
@@ -58,7 +61,7 @@ def show_times(request: TimesRequest, output: ValidationOutput) -> None:
 def _report(request: TimesRequest) -> ValidationReport:
     from kernelcast.models import get_model
 
-    models, code = request.models, request.code
+    models, code, jobs = request.models, request.code, request.jobs or os.cpu_count() or 1
     for name in models:
         get_model(name)
     with show_stages() as progress:
@@ -70,7 +73,12 @@ def _report(request: TimesRequest) -> ValidationReport:
             from kernelcast.validation.measured_tables import validate_table
 
             return validate_table(
-                request.table, models, progress=progress, code=code, sample=request.sample
+                request.table,
+                models,
+                progress=progress,
+                code=code,
+                sample=request.sample,
+                processes=jobs,
             )
         if request.suite == "measured":
             from kernelcast.trust import Trust
@@ -78,7 +86,12 @@ def _report(request: TimesRequest) -> ValidationReport:
 
             trust = Trust.OWN if request.trust else Trust.FOREIGN
             return validate_measured(
-                models, progress=progress, trust=trust, code=code, devices=request.devices
+                models,
+                progress=progress,
+                trust=trust,
+                code=code,
+                devices=request.devices,
+                processes=jobs,
             )
         from kernelcast.validation.thesis import validate_thesis
 

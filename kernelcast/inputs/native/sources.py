@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelcast.errors import InputError
@@ -11,6 +11,7 @@ from kernelcast.execution.code import NativeSource
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.native.cubins import assembled_kernel
 from kernelcast.ptx_frontend import read_ptx
+from kernelcast.simcore.isa.ir.element_types import with_elements
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
 __all__ = ["AssembledPtx", "architecture_name", "ptx_module"]
@@ -50,9 +51,17 @@ class AssembledPtx(NativeSource):
         return module
 
 
-def ptx_module(text: str, path: str, names: Mapping[str, str] | None = None) -> LoadedModule:
-    """The kernels of a PTX text, which can also be had as machine code."""
-    module = read_ptx(text, path)
+def ptx_module(
+    text: str,
+    path: str,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Sequence[str]] | None = None,
+) -> LoadedModule:
+    """The kernels of a PTX text, which can also be had as machine code.
+
+    `elements`: by kernel, what the source says that its pointers point to.
+    """
+    module = with_elements(read_ptx(text, path), elements or {})
     return LoadedModule(module, names or {}, AssembledPtx(lambda: text, module))
 
 

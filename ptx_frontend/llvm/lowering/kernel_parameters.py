@@ -21,6 +21,7 @@ from kernelcast.ptx_frontend.llvm.text.types import (
     leaves_of,
     size_of,
 )
+from kernelcast.simcore.isa.ir.element_types import without_qualifiers
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Parameter, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -78,10 +79,17 @@ def place_parameters(
                 is_local,
                 image_kind(source),
                 source == _SAMPLER,
+                element=_pointee(source) if is_pointer else "",
             )
         )
         end = offset + size
     return tuple(placed)
+
+
+def _pointee(type_name: str) -> str:
+    """`float*` -> `float`; empty for pointers to pointers and what is no pointer."""
+    element = without_qualifiers(type_name)
+    return element[:-1].rstrip() if element.count("*") == 1 and element.endswith("*") else ""
 
 
 def type_names_of(function: IrFunction, metadata: Mapping[str, str]) -> list[str]:

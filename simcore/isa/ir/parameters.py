@@ -18,6 +18,7 @@ class Parameter:
     `is_local_array`: it holds the address of an array in shared memory, whose size is the argument
     (`__local` of OpenCL). `image`, `is_sampler`: what the source says that a pointer stands for.
     `is_texture`, `is_surface`: it is one that the source declares, not the number of any object.
+    `element`: what the source says that a pointer points to, `float`; empty where nobody says it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     is_sampler: bool = False
     is_texture: bool = False
     is_surface: bool = False
+    element: str = ""
 
     @property
     def is_opaque(self) -> bool:

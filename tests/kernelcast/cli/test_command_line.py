@@ -326,7 +326,7 @@ from kernelcast.cli import main
 def report(title):
     yield lambda share: os.write(1, b"running\\n")
 
-sys.modules["kernelcast.cli.run"].show_progress = report
+sys.modules["kernelcast.cli.kernels.run"].show_progress = report
 sys.exit(main())
 """
 

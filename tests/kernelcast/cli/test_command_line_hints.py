@@ -14,7 +14,7 @@ import kernelcast as kc
 from kernelcast.architectures import Architecture
 from kernelcast.cli import main
 from kernelcast.cli.trace_source import Simulator, first_compiled
-from kernelcast.errors import KernelcastError, LaunchError, nearest
+from kernelcast.errors import KernelcastError, LaunchError, TraceFormatError, nearest
 from kernelcast.report.summary import summary
 from kernelcast.report.text import estimate_details, run_line
 
@@ -147,3 +147,27 @@ def test_an_estimate_of_no_profile_is_a_clear_error() -> None:
     with pytest.raises(KernelcastError, match="made of a profile") as found:
         kc.estimate("saxpy")  # type: ignore[arg-type]
     assert str(found.value).endswith("not of a str")
+
+
+def test_another_device_than_those_of_the_run_is_named(trace: kc.KernelTrace) -> None:
+    with pytest.raises(TraceFormatError) as caught:
+        trace.profile("gtx-960")
+    assert str(caught.value) == (
+        "the run simulated the memory of gtx-480, not of gtx-960: execute the kernel with gtx-960 "
+        "among its devices, or without devices"
+    )
+
+
+def test_what_differs_from_the_simulated_memory_is_named() -> None:
+    """A Fermi SM has 48 warps and 32,768 registers: six thread blocks of 256 threads, or two."""
+    kernel = kc.load_ptx(FILL)[SYMBOL]
+    array = np.zeros(256, np.uint32)
+    trace = kernel.run(grid=400, block=256, args=[array], devices=["gtx-480"])
+    with pytest.raises(TraceFormatError, match="gtx-480 with 6 thread blocks per SM, not 2: "):
+        trace.with_registers(63).profile("gtx-480")
+    with pytest.raises(TraceFormatError, match="of gtx-480 with cold caches, not warm ones: "):
+        trace.with_caches("warm").profile("gtx-480")
+    device = kc.device("gtx-480")
+    other = replace(device, dram=replace(device.dram, bandwidth_bytes_per_s=1e11))
+    with pytest.raises(TraceFormatError, match="of gtx-480 with other facts of the device: "):
+        trace.profile(other)

@@ -19,7 +19,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import InputError, LaunchError
-from kernelcast.inputs.nvrtc_library import load_nvrtc
+from kernelcast.inputs.cuda.nvrtc_library import load_nvrtc
 from kernelcast.inputs.pystencils import PystencilsKernel
 from kernelcast.ranking.variations import ShapeLimits, read_shapes
 from kernelcast.simcore.address.extraction.extraction import address_kernel

@@ -14,7 +14,7 @@ import pytest
 
 from kernelcast.errors import InputError
 from kernelcast.inputs.clang import find_clang
-from kernelcast.inputs.nvrtc_library import load_nvrtc
+from kernelcast.inputs.cuda.nvrtc_library import load_nvrtc
 
 _TEXT = (Path(__file__).parents[3] / "docs" / "inputs.md").read_text(encoding="utf-8")
 _CODE = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)

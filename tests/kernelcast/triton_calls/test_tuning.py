@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,27 @@ def test_the_model_prunes_for_tritons_autotuner() -> None:
     assert tuned.best_config is best
     with pytest.raises(InputError, match=r"kc\.tune"):
         pruning["perf_model"](grid=grid, x=args[0])  # type: ignore[operator]
+
+
+def test_tritons_cache_of_configurations_can_be_shipped(tmp_path: Path) -> None:
+    """The autotuner writes predicted times, and another one with that cache asks for none."""
+    configs, n = of_sizes(32, 1024), 1 << 14
+    tuned = triton.autotune(configs, key=["n"], cache_results=True)(add)
+    with kc.capture(device="h100-sxm"):
+        tuned[programs(n)](*sums(n))
+    (file,) = (tmp_path / "triton").rglob("add.autotune.json")
+    kept = {
+        row[0]["kwargs"]["size"]: row[1] for row in json.loads(file.read_text())["configs_timings"]
+    }
+    assert min(kept, key=lambda size: kept[size]) == tuned.best_config.kwargs["size"]
+    # the other way round than predicted, so that only the file can have told it
+    file.write_text(
+        file.read_text()
+        .replace('"size": 32', '"size": 0')
+        .replace('"size": 1024', '"size": 32')
+        .replace('"size": 0', '"size": 1024')
+    )
+    again = triton.autotune(configs, key=["n"], cache_results=True)(add)
+    with kc.capture(device="h100-sxm"):
+        again[programs(n)](*sums(n))
+    assert again.best_config.kwargs["size"] != tuned.best_config.kwargs["size"]

@@ -238,3 +238,15 @@ def test_a_set_without_a_baseline_is_not_compared_with_one(tmp_path: Path) -> No
     point = TimeComparison("a 1", "gpu", "m", 1.0, 1.0, 1.0, 2.0, "somebody")
     baseline.accept(ValidationReport("measured mine", (point,)), file)
     assert baseline.knows("measured mine", file)
+
+
+def test_kernels_predicted_in_two_processes_are_those_of_one(tmp_path: Path) -> None:
+    """Rows of two kernels, one after the other, and a launch that is not the recorded one."""
+    other = row(5120).replace("10x1x1", "11x1x1").replace("gtx-480", "gtx-960")
+    own_set(tmp_path, row(5120), row(5120, "relu"), row(10240), other)
+    report = validate_table("mine", ["roofline"], tmp_path, processes=2)
+    assert report == validate_table("mine", ["roofline"], tmp_path)
+    assert [point.kernel for point in report.times] == [
+        f"vector_operators/{name}" for name in ("multiply 5120", "relu 5120", "multiply 10240")
+    ]
+    assert len(report.notes) == 1

@@ -104,7 +104,7 @@ deviation = "{deviation}"
 
 def test_outliers_are_linked_to_deviations(tmp_path: Path) -> None:
     deviations, file = tmp_path / "deviations.md", tmp_path / "outliers.toml"
-    deviations.write_text("| # | what |\n|---|---|\n| Q7 | slow memory |\n")
+    deviations.write_text("# Deviations\n\n### Q7: Slow memory\n\nIt is slow.\n")
     file.write_text(EXPLANATION.format(device="*", deviation="Q7"))
     far, near = point(2.0, 1.0), point(1.2, 1.0)
     report = ValidationReport("s", (far, near, point(3.0, 1.0, kernel="other")))

@@ -221,3 +221,23 @@ def test_measurements_that_do_not_count_are_noted(tmp_path: Path) -> None:
     assert validate_measured([], tmp_path).notes == (
         "gtx-999.json: there is no device file gtx-999",
     )
+
+
+def test_rows_predicted_in_two_processes_are_those_of_one(tmp_path: Path) -> None:
+    measured(tmp_path, 1e-3)
+    (tmp_path / "gtx-480.json").rename(tmp_path / "gtx-960.json")
+    measured(tmp_path, 2e-3, metrics={})
+    told: list[tuple[str, float]] = []
+    both = validate_measured(["roofline"], tmp_path, lambda *stage: told.append(stage), processes=2)
+    assert both == validate_measured(["roofline"], tmp_path)
+    assert [time.device for time in both.times] == ["gtx-480", "gtx-960"]
+    assert sorted(name for name, _ in told) == [
+        f"{device}: examples/saxpy/saxpy small" for device in ("gtx-480", "gtx-960")
+    ]
+    assert [share for _, share in told] == [0.5, 1.0]
+
+
+def test_jobs_are_of_suite_and_measured() -> None:
+    told = CliRunner().invoke(app, ["validate", "papers", "--jobs", "2"])
+    assert told.exit_code == 2
+    assert "--jobs is of suite and measured" in told.output

@@ -21,7 +21,7 @@ from kernelcast.errors import (
 from kernelcast.execution.instruction_mix import instruction_mix
 from kernelcast.inputs import opencl_ptx
 from kernelcast.inputs.clang import find_clang
-from kernelcast.inputs.nvrtc_library import find_libdevice
+from kernelcast.inputs.cuda.nvrtc_library import find_libdevice
 
 _SOURCE = """
 __kernel void saxpy(__global float *y, __global const float *x, float a, int n) {

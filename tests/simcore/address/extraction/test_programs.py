@@ -17,7 +17,7 @@ import kernelcast as kc
 from kernelcast.address.extraction import address_kernel
 from kernelcast.errors import InputError, ModelNotApplicable
 from kernelcast.execution.runnable import RunnableKernel
-from kernelcast.inputs.nvrtc_library import load_nvrtc
+from kernelcast.inputs.cuda.nvrtc_library import load_nvrtc
 from kernelcast.simcore.address.expression_sources import address_expression
 from kernelcast.simcore.address.kernel import Access, AddressKernel
 from kernelcast.simcore.launch.launch import Argument

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kernelcast.inputs.nvrtc_library import load_nvrtc
+from kernelcast.inputs.cuda.nvrtc_library import load_nvrtc
 
 __all__ = ["NvrtcFailure", "NvrtcResult", "nvrtc_compile", "nvrtc_version"]
 
