@@ -99,7 +99,7 @@ def light_chart(of: Sequence[Entry]) -> Chart:
                 "hoverinfo": "text",
             }
         )
-    most = max(rate["share"] for entry in of for rate in entry.details["rates"])
+    most = max((rate["share"] for entry in of for rate in entry.details["rates"]), default=1.0)
     layout = {
         "barmode": "group",
         "legend": _LEGEND,
