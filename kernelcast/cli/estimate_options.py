@@ -102,7 +102,7 @@ Plot: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         help="Write a plot, PNG or SVG: quadrant split (several GPUs share the profile of the "
-        "first), or roofline with --model roofline.",
+        "first), roofline with --model roofline, where the time goes with --model interval.",
         metavar="FILE",
     ),
 ]

@@ -9,9 +9,10 @@ from pathlib import Path
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
 
-__all__ = ["QUADRANT_SPLIT_MODEL", "check_plot", "write_plot"]
+__all__ = ["QUADRANT_SPLIT_MODEL", "TIME_SHARES_MODEL", "check_plot", "write_plot"]
 
 QUADRANT_SPLIT_MODEL = "quantitative-roofline"
+TIME_SHARES_MODEL = "interval"
 
 
 def check_plot(
@@ -21,8 +22,14 @@ def check_plot(
     from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
-    if len(devices) > 1 and any(model != QUADRANT_SPLIT_MODEL for model in models):
-        raise KernelcastError("a roofline plot shows one GPU; name one --device")
+    is_of_several = set(models) in ({QUADRANT_SPLIT_MODEL}, {TIME_SHARES_MODEL})
+    if len(devices) > 1 and not is_of_several:
+        raise KernelcastError(
+            "a roofline plot shows one GPU; name one --device, or one model of "
+            f"{QUADRANT_SPLIT_MODEL} and {TIME_SHARES_MODEL}"
+        )
+    if measured_s is not None and set(models) == {TIME_SHARES_MODEL}:
+        raise KernelcastError("a plot of time shares has no place for --measured")
     if measured_s is not None and not (math.isfinite(measured_s) and measured_s > 0):
         raise KernelcastError(f"--measured must be a positive time, got {measured_s:g} s")
 
@@ -34,17 +41,29 @@ def write_plot(
     devices: Sequence[kc.Device],
     measured_s: float | None,
 ) -> None:
-    """Quadrant-split for the quantitative roofline on any number of devices, else a roofline.
+    """Quadrant-split for the quantitative roofline, shares of the time for `interval`, both on any
+    number of devices, else a roofline.
 
     `check_plot` has passed; `estimates` were made from `profile`; `measured_s` was measured on the
     first device.
     """
     # matplotlib takes a second to import, and only plots need it.
-    from kernelcast.report.plots.estimates import quadrant_split_plot, roofline_plot, save
+    from kernelcast.report.plots.estimates import (
+        quadrant_split_plot,
+        rates_origin,
+        roofline_plot,
+        save,
+    )
 
+    if estimates and all(item.model == TIME_SHARES_MODEL for item in estimates):
+        from kernelcast.report.plots.time_shares import time_shares_plot
+
+        save(time_shares_plot(estimates), path)
+        return
     quantitative = [item for item in estimates if item.model == QUADRANT_SPLIT_MODEL]
     if quantitative and len(quantitative) == len(estimates):
         points = {} if measured_s is None else {devices[0].name: measured_s}
-        save(quadrant_split_plot(profile, quantitative, points), path)
+        origins = {device.name: rates_origin(device) for device in devices}
+        save(quadrant_split_plot(profile, quantitative, points, origins), path)
         return
     save(roofline_plot(profile, devices[0], *estimates, measured_s=measured_s), path)

@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, get_model
-from kernelcast.models.estimate import Estimate
+from kernelcast.models.estimate import Combine, Estimate, Term
 from kernelcast.report.plots.estimates import quadrant_split_plot, roofline_plot, save
 from kernelcast.report.plots.labels import PixelBox, nearest_free_box
+from kernelcast.report.plots.time_shares import time_shares_plot
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile, MemoryTraffic, WorkType
 
@@ -137,8 +139,8 @@ def test_measured_points(
         assert points(axes, "measured") == [
             pytest.approx((gflops / symbol(on_all[0], "O_krn"), gflops))
         ]
-    assert "measured" in legend_texts(figure)
-    assert "measured" not in legend_texts(quadrant_split_plot(sor, on_all))
+    assert "measured for this kernel" in legend_texts(figure)
+    assert "measured for this kernel" not in legend_texts(quadrant_split_plot(sor, on_all))
 
 
 def legend_texts(figure: Figure) -> list[str]:
@@ -309,3 +311,61 @@ def test_label_is_not_led_through_another_text() -> None:
     center_y = box.bottom + 6
     slope = (center_y - 100) / (box.left + 20 - 100)
     assert abs(slope * (150 - 100)) > 6 or abs(slope * (110 - 100)) > 6
+
+
+def interval_estimate(device: str, **seconds: float) -> Estimate:
+    parts = tuple(Term(name, "", leaf_seconds=value) for name, value in seconds.items())
+    whole = sum(seconds.values())
+    terms = Term("kernel", "", Combine.SUM, parts=parts)
+    return Estimate("k", device, "interval", terms, "a", whole / 2, 2 * whole, "made up")
+
+
+def test_time_shares_are_stacked_to_the_whole() -> None:
+    """The widths of the bars are the shares; what is small everywhere is one part."""
+    first = interval_estimate("one", issue=1e-3, barriers=3e-3, branches=4e-5, spills=4e-5)
+    figure = time_shares_plot([first, interval_estimate("two", issue=4e-6, barriers=1e-6)])
+    (axes,) = figure.get_axes()
+    widths: dict[str, list[float]] = {}
+    for patch in axes.patches:
+        assert isinstance(patch, Rectangle)
+        widths.setdefault(str(patch.get_gid()), []).append(patch.get_width())
+    whole = 4.08
+    assert widths == {
+        "instructions issued": pytest.approx([1 / whole, 0.8]),
+        "barriers": pytest.approx([3 / whole, 0.2]),
+        "all else": pytest.approx([0.08 / whole, 0.0]),
+    }
+    texts = {text.get_text() for text in axes.texts}
+    assert {"80%", "20%", "4.080 ms\n2.040 ms to 8.160 ms"} <= texts
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(widths)
+
+
+def test_time_shares_need_parts_that_add_up(on_all: list[Estimate]) -> None:
+    with pytest.raises(KernelcastError, match="do not add up to its time: plot it as a roofline"):
+        time_shares_plot(on_all[:1])
+    with pytest.raises(KernelcastError, match="at least one estimate"):
+        time_shares_plot([])
+
+
+def test_legends_say_where_rates_are_from(
+    sor: KernelProfile, measured_device: MeasuredDevice
+) -> None:
+    device = measured_device("GTX-480")
+    estimate = get_model("roofline")(sor, device, ModelOptions())
+    (axes,) = roofline_plot(sor, device, estimate).get_axes()
+    legend = axes.get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[0].startswith("published peaks: ")
+    assert texts[1].startswith("measured peaks: ")
+    assert not [
+        text
+        for text in texts[3:]
+        if "published" not in text and "measured" not in text and "timing model" not in text
+    ]
+    figure = quadrant_split_plot(
+        sor, [quantitative(sor, device)], origins={device.name: "measured"}
+    )
+    shown = {item.get_text() for panel in figure.get_axes() for item in panel.texts}
+    assert f"{device.name} (measured)" in shown

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_target", "quadrant_split_plot", "roofline_plot", "save"]
+__all__ = ["check_target", "quadrant_split_plot", "rates_origin", "roofline_plot", "save"]
 
 _MARKERS = "DosvP^"
 _SUFFIXES = (".png", ".svg")
 _TO_GIGA = 1e-9
+_ORIGINS = {"datasheet": "published"}
+_ROOFS = {"theoretical": "published peaks", "measured": "measured peaks"}
 
 
 def roofline_plot(
@@ -58,7 +60,7 @@ def roofline_plot(
     axes.set_yscale("log")
     axes.set_xlim(left, right)
     for name, peak, bandwidth in roofs:
-        _draw_roof(axes, name, peak, bandwidth)
+        _draw_roof(axes, name, peak, bandwidth, _unit(work_type))
     draw_level_roofs(axes, levels, max(peak for _, peak, _ in roofs))
     attained = _attained(operations, estimates, measured_s)
     lowest = min(
@@ -70,7 +72,7 @@ def roofline_plot(
     draw_tensor_roofs(axes, tensor, device.dram.bandwidth_bytes_per_s)
     axes.set_ylim(lowest / 2, 3 * _TO_GIGA * max(*tensor, *(peak for _, peak, _ in roofs), 0.0))
     axes.axvline(intensity, color="#999999", lw=1.0, ls=":", gid="intensity")
-    points = _draw_points(axes, intensity, attained)
+    points = _draw_points(axes, intensity, attained, _unit(work_type))
     _label_axes(axes, f"{source_name(profile.kernel)} on {device.title}", work_type)
     figure.tight_layout()
     place_labels(
@@ -80,6 +82,12 @@ def roofline_plot(
         [_roof_line(left, right, peak, bandwidth) for _, peak, bandwidth in roofs],
     )
     return figure
+
+
+def rates_origin(device: Device) -> str:
+    """Where the rates of the quadrant split are from: `measured`, `published`, `assumed`, ..."""
+    where = device.provenance.get("measured.dram_bandwidth_bytes_per_s")
+    return "" if where is None else _ORIGINS.get(where.source.value, where.source.value)
 
 
 def check_target(path: str | Path) -> None:
@@ -166,9 +174,14 @@ def _roof_line(
     return [(x, _TO_GIGA * min(peak, bandwidth * x)) for x in (left, peak / bandwidth, right)]
 
 
-def _draw_roof(axes: Axes, name: str, peak: float, bandwidth: float) -> None:
+def _unit(work_type: WorkType) -> str:
+    return "Gop/s" if work_type is WorkType.INT else "Gflop/s"
+
+
+def _draw_roof(axes: Axes, name: str, peak: float, bandwidth: float, unit: str) -> None:
     xs, ys = zip(*_roof_line(*axes.get_xlim(), peak, bandwidth), strict=True)
-    label = f"{name}: {_TO_GIGA * peak:,.0f} Gop/s, {_TO_GIGA * bandwidth:,.0f} GB/s"
+    rates = f"{_TO_GIGA * peak:,.0f} {unit}, DRAM {_TO_GIGA * bandwidth:,.0f} GB/s"
+    label = f"{_ROOFS[name]}: {rates}"
     style = "-" if name == "measured" else "--"
     axes.plot(xs, ys, ls=style, color="#333333", lw=1.6, label=label, gid=name)
 
@@ -182,9 +195,9 @@ def _label_axes(axes: Axes, subject: str, work_type: WorkType) -> None:
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     unit = "op" if work_type is WorkType.INT else "flop"
-    axes.set_xlabel(f"operational intensity ({unit}/B of DRAM traffic)")
-    axes.set_ylabel(f"throughput (G{unit}/s)")
-    axes.set_title(f"{subject}: {work_type.value} roofline")
+    axes.set_xlabel(f"{unit} for each byte of DRAM traffic (operational intensity)")
+    axes.set_ylabel(f"useful arithmetic ({_unit(work_type)})")
+    axes.set_title(f"{subject}: {work_type.value} roofline", loc="left")
     axes.grid(which="major", color="#e4e4e4", lw=0.8)
     axes.set_axisbelow(True)
     axes.legend(loc="lower right", frameon=False)
@@ -201,7 +214,7 @@ def _attained(
 
 
 def _draw_points(
-    axes: Axes, intensity: float, attained: list[tuple[str, float]]
+    axes: Axes, intensity: float, attained: list[tuple[str, float]], unit: str
 ) -> list[PointLabel]:
     labels = []
     for index, (name, rate) in enumerate(attained):
@@ -217,5 +230,9 @@ def _draw_points(
             zorder=5,
             gid="measured-point" if is_measured else "estimate",
         )
-        labels.append(PointLabel(f"{name}: {rate:.4g} Gop/s", intensity, rate, color))
+        labels.append(PointLabel(f"{_point_text(name)}: {rate:.4g} {unit}", intensity, rate, color))
     return labels
+
+
+def _point_text(name: str) -> str:
+    return name if name == "measured" else f"predicted by {name}"

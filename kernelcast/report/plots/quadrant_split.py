@@ -53,10 +53,12 @@ def quadrant_split_plot(
     profile: KernelProfile,
     estimates: Sequence[Estimate],
     measured_s: Mapping[str, float] | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> Figure:
     """Each estimate's device before and after each efficiency, and where it meets the half-line.
 
-    `measured_s` maps device names to measured times of all launches. A second panel shows the
+    `measured_s` maps device names to measured times of all launches, `origins` to where their rates
+    are from, `measured` or `published`. A second panel shows the
     predictions from near when the raw rates dwarf them. KernelcastError when an estimate is not of
     the quantitative roofline, when the estimates are of different kernels or have no half-line.
     """
@@ -78,16 +80,18 @@ def quadrant_split_plot(
         panel.set_ylim(0, height)
         _draw_panel(panel, points, intensity, _operations(estimates[0]))
     if has_close_up:
-        axes[0].set_title("measured rates of the devices", fontsize=10)
-        axes[1].set_title("close-up: what the kernel attains", fontsize=10)
+        axes[0].set_title("what the GPUs can do", fontsize=10)
+        axes[1].set_title("close-up: what this kernel attains", fontsize=10)
     figure.suptitle(
-        f"{source_name(profile.kernel)}: quadrant split, {intensity:.3g} operations per byte",
+        f"{source_name(profile.kernel)}: memory or instructions? "
+        f"{intensity:.3g} operations per byte of DRAM (quadrant split)",
         fontsize=13,
     )
     has_measured = any(point.measured is not None for point in points)
-    _add_legend(figure, 8 if has_close_up else 4, has_measured)
-    figure.tight_layout(rect=(0, 0.06 if has_close_up else 0.09, 1, 0.98))
-    _label_devices(axes, points, intensity)
+    columns = 4 if has_close_up else 2
+    _add_legend(figure, columns, has_measured)
+    figure.tight_layout(rect=(0, 0.1 if has_close_up else 0.17, 1, 0.98))
+    _label_devices(axes, points, intensity, origins or {})
     return figure
 
 
@@ -143,8 +147,8 @@ def _draw_panel(
     _draw_half_line(axes, intensity)
     for point in points:
         _draw_device(axes, point, intensity)
-    axes.set_xlabel("memory bandwidth (GB/s)")
-    axes.set_ylabel(f"compute throughput (G{operation}/s)")
+    axes.set_xlabel("bandwidth of DRAM (GB/s)")
+    axes.set_ylabel(f"useful arithmetic (G{operation}/s)")
 
 
 def _draw_half_line(axes: Axes, intensity: float) -> None:
@@ -202,14 +206,18 @@ def _add_legend(figure: Figure, columns: int, has_measured: bool) -> None:
         return Line2D([], [], color=_GREY, marker=marker, mfc=face, ls=line, ms=6, label=label)
 
     entries = [
-        Line2D([], [], color="#333333", lw=1.6, label="kernel (slope O_krn)"),
-        entry("o", "device: T_op, B_mem", filled=False),
-        entry("^", "E_mix · T_op", filled=False),
-        entry("o", "T' = E_mix · E_instr · T_op"),
-        entry("D", "predicted", filled=False, line="--"),
-        *([entry("X", "measured")] if has_measured else []),
-        Patch(facecolor=_MEMORY_COLOR, edgecolor="#bbbbbb", label="memory bound"),
-        Patch(facecolor=_COMPUTE_COLOR, edgecolor="#bbbbbb", label="compute bound"),
+        Line2D([], [], color="#333333", lw=1.6, label="this kernel: arithmetic per byte"),
+        entry("o", "GPU: multiply-adds, DRAM (T_op, B_mem)", filled=False),
+        entry("^", "less unfused operations (E_mix)", filled=False),
+        entry("o", "less loads, stores, addresses (E_instr)"),
+        entry("D", "predicted for this kernel", filled=False, line="--"),
+        *([entry("X", "measured for this kernel")] if has_measured else []),
+        Patch(facecolor=_MEMORY_COLOR, edgecolor="#bbbbbb", label="memory bound: DRAM decides"),
+        Patch(
+            facecolor=_COMPUTE_COLOR,
+            edgecolor="#bbbbbb",
+            label="compute bound: instructions decide",
+        ),
     ]
     figure.legend(
         handles=entries,
@@ -222,7 +230,12 @@ def _add_legend(figure: Figure, columns: int, has_measured: bool) -> None:
     )
 
 
-def _label_devices(axes: Sequence[Axes], points: Sequence[_DevicePoint], intensity: float) -> None:
+def _label_devices(
+    axes: Sequence[Axes],
+    points: Sequence[_DevicePoint],
+    intensity: float,
+    origins: Mapping[str, str],
+) -> None:
     """Names at T_op in the first panel, at T' in the close-up."""
     for panel, is_near in zip(axes, (False, True), strict=False):
         (_, width), (_, height) = panel.get_xlim(), panel.get_ylim()
@@ -235,9 +248,16 @@ def _label_devices(axes: Sequence[Axes], points: Sequence[_DevicePoint], intensi
             lines.append([(x, point.raw), (x, point.adjusted), (meets, meets * intensity)])
         labels = [
             PointLabel(
-                point.name, point.bandwidth, point.adjusted if is_near else point.raw, point.color
+                _title(point.name, "" if is_near else origins.get(point.name, "")),
+                point.bandwidth,
+                point.adjusted if is_near else point.raw,
+                point.color,
             )
             for point in points
         ]
         visible = [marker for marker in markers if marker[1] <= height]
         place_labels(panel, labels, visible, lines)
+
+
+def _title(name: str, origin: str) -> str:
+    return f"{name} ({origin})" if origin else name

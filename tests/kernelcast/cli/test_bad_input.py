@@ -23,6 +23,7 @@ Output = Callable[..., str]
     [
         (("--device", "gtx-660", "--model", "roofline", "--plot", "p.svg"), "shows one GPU"),
         (("--plot", "p.jpg"), "written as .png or .svg"),
+        (("--model", "interval", "--plot", "p.svg", "--measured", "1"), "has no place for"),
         (("--plot", "none/p.svg"), "there is no folder none"),
         (("--plot", "p.svg", "--measured", "0"), "--measured must be a positive time"),
         (("--plot", "p.svg", "--measured", "nan"), "--measured must be a positive time"),
