@@ -41,8 +41,9 @@ def write_plot(
     devices: Sequence[kc.Device],
     measured_s: float | None,
 ) -> None:
-    """Quadrant-split for the quantitative roofline, shares of the time for `interval`, both on any
-    number of devices, else a roofline.
+    """Draws what the model has a picture of, on any number of devices, else a roofline.
+
+    That is a quadrant-split for the quantitative roofline, and shares of the time for `interval`.
 
     `check_plot` has passed; `estimates` were made from `profile`; `measured_s` was measured on the
     first device.

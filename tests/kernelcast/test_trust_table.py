@@ -99,8 +99,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def is_of_the_program(path: str) -> bool:
-    """Python and its packages, this tree, and the system's pseudo-files."""
-    homes = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/", "/sys/", "/dev/null", "/etc/")
+    """Whether a file is of Python, its packages, this tree, or one that the system has for all."""
+    system = ("/proc/", "/sys/", "/dev/null", "/etc/", "/usr/share/zoneinfo/")
+    homes = (sys.prefix, sys.base_prefix, str(ROOT), *system)
     return path.startswith(homes) or os.path.realpath(path).startswith(homes)
 
 
