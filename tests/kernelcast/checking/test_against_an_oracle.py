@@ -41,7 +41,7 @@ class Step:
     stage: int
 
     def word(self, block: int, thread: int) -> tuple[int, int]:
-        """Whose memory, and which word."""
+        """The thread block whose memory it is, -1 for all, and the word."""
         place = (thread * self.step + block * self.apart + self.first) % _WORDS
         return (-1 if self.space == "global" else block, place)
 
