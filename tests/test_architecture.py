@@ -45,7 +45,7 @@ ARROWS: dict[str, str] = {
     "engine": "host isa/matrix isa/ir isa/analysis launch "
     "engine/rules engine/recording engine/reference engine/jit/runtime",
     "checking": "host isa isa/ir isa/analysis launch engine/rules engine/reference "
-    "engine/jit/codegen engine/jit/runtime",
+    "engine/jit/codegen engine/jit/runtime engine",
     "device": "isa",
     "memory": "host device",
     "sampling": "host isa/ir isa/analysis device memory",

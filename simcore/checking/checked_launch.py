@@ -19,9 +19,11 @@ from kernelcast.simcore.checking.detector import Detector
 from kernelcast.simcore.checking.findings import Finding, Kind, Side
 from kernelcast.simcore.checking.plan import plan_of
 from kernelcast.simcore.checking.wording import Wording
+from kernelcast.simcore.engine import Listener, execute
 from kernelcast.simcore.engine.jit.codegen.memory.records import Watch
-from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch
+from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch, can_run
 from kernelcast.simcore.engine.jit.runtime.task import Watcher
+from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
 from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -82,6 +84,10 @@ def check_launch(
     finding as well. Raises LaunchError where it does not fit.
     """
     launch = launch.materialised()
+    kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
+    bypass = None
+    if not can_run(kernel) and schedule.warps is None:
+        bypass = _bypass(kernel, launch, warp_width, limits)
     if launch.memory is None:
         memory = DeviceMemory(distance_bytes=_DISTANCE_BYTES)
         launch = replace(launch, memory=ModuleMemory.of(memory, kernel))
@@ -103,9 +109,32 @@ def check_launch(
             printed.flush()
     wording = Wording(kernel, launch, compiled.memory, plan)
     found = [wording.finding(raw, count) for raw, count in detector.found]
-    if fault is not None:
-        found.append(_of_fault(fault))
+    found += [_of_fault(ended) for ended in (fault, bypass) if ended is not None]
     return CheckedRun(tuple(found), plan.bytes)
+
+
+def _bypass(kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> BarrierError | None:
+    """What the reference engine says of threads that go round a barrier, which others do not see.
+
+    It runs on copies of the buffers.
+    """
+    copies = {id(item): item.copy() for item in launch.arguments if isinstance(item, np.ndarray)}
+    arguments = tuple(copies.get(id(item), item) for item in launch.arguments)
+    try:
+        execute(
+            kernel,
+            replace(launch, arguments=arguments),
+            warp_width=warp_width,
+            limits=limits,
+            engine="reference",
+            record_memory=False,
+            listener=Listener(write=len),
+        )
+    except BarrierError as raised:
+        return raised
+    except ExecutionError:
+        return None  # the run that is followed says so
+    return None
 
 
 def _of_fault(fault: ExecutionError) -> Finding:

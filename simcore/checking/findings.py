@@ -25,7 +25,6 @@ class Kind(Enum):
     ACCESS = "memory-access"
     ENDLESS = "endless-loop"
     TRAP = "trap"
-    NAN = "nan"
 
     @property
     def is_benign(self) -> bool:

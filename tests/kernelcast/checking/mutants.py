@@ -39,8 +39,9 @@ def mutants(workload: kc.Workload, name: str) -> Iterator[Mutant]:
     """All mutants of the kernel that a workload runs; none of sources that are not PTX."""
     if workload.kernel.source.suffix != ".ptx":
         return
-    entry = workload.load_kernel().name
-    lines = workload.kernel.source.read_text().splitlines()
+    text = workload.kernel.source.read_text()
+    entry = workload.kernel.entry or _ENTRY.findall(text)[0]
+    lines = text.splitlines()
     first, end = _extent(lines, entry)
     for at in range(first, end):
         for what, text in _changes(lines, at):
