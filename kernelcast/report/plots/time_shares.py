@@ -19,7 +19,7 @@ __all__ = ["time_shares_plot"]
 
 _OTHER, _GREY = "all else", "#c9c9c9"
 _LEAST_SHARE = 0.03
-"""Of the time on any device; smaller parts are one."""
+"""Parts that are smaller on all devices are one."""
 _LEAST_NAMED = 0.06
 """A part as wide has its share written into it."""
 _WORDS = {
