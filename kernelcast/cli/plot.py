@@ -41,7 +41,7 @@ def write_plot(
     devices: Sequence[kc.Device],
     measured_s: float | None,
 ) -> None:
-    """Writes the quadrant split of quantitative rooflines, time shares of `interval`, or a roofline.
+    """Writes the quadrant split of quantitative rooflines, shares of `interval`, or a roofline.
 
     `check_plot` has passed; `estimates` were made from `profile`; `measured_s` was measured on the
     first device.
