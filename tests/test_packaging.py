@@ -74,6 +74,12 @@ def test_templates_of_pages_are_packaged() -> None:
         assert any(file.relative_to(folder).match(pattern) for pattern in patterns), file
 
 
+def test_the_changelog_has_the_version() -> None:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{table['project']['version']}] - 20" in changelog
+
+
 def test_source_distribution_holds_what_git_holds() -> None:
     manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
     for folder in ("tests", "examples", "docs", "validation", "benchmarks"):
