@@ -14,6 +14,7 @@
     + CompilationError                CUDA C++, Triton or Numba code that its compiler refuses
   x InputError                        a source that no PTX can be had from, or no compiler for it
   x LaunchError                       grid, thread block, shared memory or arguments do not fit
+    + UnfitDevice                     not one of the devices of a run
   x DeviceMemoryError                 device memory is full, or an address is not of an allocation
   x WorkloadError                     a workload file that cannot be used
   x MetricsError                      a profiler file that cannot be used
@@ -164,6 +165,14 @@ class InputError(KernelcastError):
 
 class LaunchError(KernelcastError):
     """Grid, thread block, shared memory or arguments that the kernel or the device cannot take."""
+
+
+class UnfitDevice(LaunchError):
+    """A thread block does not fit an SM of `device`, one of those that a run is for."""
+
+    def __init__(self, message: str, device: object) -> None:
+        super().__init__(message)
+        self.device = device
 
 
 class DeviceMemoryError(KernelcastError):

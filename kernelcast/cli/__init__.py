@@ -29,6 +29,7 @@ from kernelcast.cli.programs.capture import capture
 from kernelcast.cli.rank import rank
 from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
+from kernelcast.cli.studies import sweep
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
@@ -96,6 +97,7 @@ for command in (
     *(compare, support, validate, bench, tools, doctor),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
+app.add_typer(sweep.app, name="sweep")
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")
