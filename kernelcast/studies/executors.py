@@ -23,6 +23,9 @@ from kernelcast.studies.tasks import Task, rows_of
 __all__ = ["DaskCluster", "Executor", "Processes", "ThisProcess"]
 
 
+_CONNECT_S = 10.0
+
+
 class Executor(ABC):
     """Computes tasks; as a context it ends what it has started."""
 
@@ -131,7 +134,7 @@ class DaskCluster(Executor):
         self._address = address
         connect: Any = distributed.Client
         try:
-            self._client = connect(address, timeout="10s", set_as_default=False)
+            self._client = connect(address, timeout=_CONNECT_S, set_as_default=False)
             threads = self._client.nthreads()
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]

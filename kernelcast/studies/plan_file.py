@@ -27,6 +27,14 @@ _PATTERN = "*?["
 def read_plan(path: Path) -> Plan:
     """The plan in a file; KernelcastError, in one line, naming file and key."""
     document = read_toml(path)
+    try:
+        return _plan(document, path)
+    except KernelcastError as error:
+        known = str(error)
+        raise InputError(known if known.startswith(str(path)) else f"{path}: {known}") from None
+
+
+def _plan(document: TomlTable, path: Path) -> Plan:
     document.allow(
         *("kernels", "devices", "models", "architecture", "code", "sampling"),
         *("explained", "ranges"),
@@ -35,22 +43,18 @@ def read_plan(path: Path) -> Plan:
     if sampling not in _SAMPLING:
         raise InputError(f"{document.where('sampling')} must be one of {', '.join(_SAMPLING)}")
     code = document.text("code") if "code" in document else None
-    try:
-        code_named(code)
-        plan = Plan(
-            kernels=tuple(_kernel(table, path.parent) for table in document.tables("kernels")),
-            devices=tuple(_devices(document, path.parent)),
-            models=document.texts("models") or ("interval",),
-            changes=_space(document.table("architecture")),
-            code=code,
-            sampling=_SAMPLING[sampling],
-            explained=_switch(document, "explained"),
-            ranges=_switch(document, "ranges"),
-        )
-        _check_changes(plan)
-    except KernelcastError as error:
-        known = str(error)
-        raise InputError(known if known.startswith(str(path)) else f"{path}: {known}") from None
+    code_named(code)
+    plan = Plan(
+        kernels=tuple(_kernel(table, path.parent) for table in document.tables("kernels")),
+        devices=tuple(_devices(document, path.parent)),
+        models=document.texts("models") or ("interval",),
+        changes=_space(document.table("architecture")),
+        code=code,
+        sampling=_SAMPLING[sampling],
+        explained=_switch(document, "explained"),
+        ranges=_switch(document, "ranges"),
+    )
+    _check_changes(plan)
     return plan
 
 
@@ -145,7 +149,7 @@ def _flat(entries: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
     """Entries by dotted names: TOML takes `l2.capacity = 1` for a table."""
     for key, value in entries.items():
         name = f"{before}{key}"
-        if isinstance(value, dict) and not set(value) & set(_RANGE):
+        if isinstance(value, dict) and not {"from", "to"} & set(value):
             yield from _flat(value, f"{name}.")
         else:
             yield name, value

@@ -22,7 +22,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.store.memory_facts import MemoryFacts, memory_facts
 from kernelcast.studies.changed_devices import Architecture, architecture
-from kernelcast.studies.kernels import RunResult, launch_label, prepared_run, trace_of_fitting
+from kernelcast.studies.kernels import launch_label, prepared_run, trace_of_fitting
 from kernelcast.studies.plan import Plan, SweptDevice, SweptKernel, What
 from kernelcast.studies.programs import program_rows
 from kernelcast.studies.rows import Row, failed_row, point_row, result_row
@@ -31,6 +31,7 @@ __all__ = ["DEVICES_OF_A_TASK", "Task", "rows_of", "tasks_of"]
 
 DEVICES_OF_A_TASK = 50
 """Devices of a task: results of so many are lost at most when a process is killed."""
+_MEMORIES_AT_ONCE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +134,7 @@ class _Launch:
         )
         self._reason = ""
         self._unfit: dict[MemoryFacts, str] = {}
-        self._trace: KernelTrace | None = None
-        self._memories: dict[MemoryFacts, Any] = {}
+        self._memories: dict[MemoryFacts, tuple[Any, KernelTrace]] = {}
         self._early: dict[tuple[str, int], KernelTrace] = {}
         try:
             self._run = prepared_run(kernel, values)
@@ -148,16 +148,21 @@ class _Launch:
             if item.device is None or item.facts is None or item.device.early_release:
                 continue  # with early release an execution alone tells what is resident
             kinds.setdefault(item.facts, item.device)
-        made: RunResult = trace_of_fitting(self._run, list(kinds.values()), self._options)
-        facts = list(kinds)
-        self._unfit = {facts[place]: reason for place, reason in made.unfit.items()}
-        self._trace = made.trace
-        if made.trace is not None:
-            self._memories = {
-                memory_facts(item.device): item
-                for code in (made.trace, *made.trace.others)
-                for item in code.simulated
-            }
+        facts, devices = list(kinds), list(kinds.values())
+        # Simulated memories are large: a few at a time, the accesses of one execution for all.
+        for first in range(0, len(devices), _MEMORIES_AT_ONCE):
+            last = first + _MEMORIES_AT_ONCE
+            made = trace_of_fitting(self._run, devices[first:last], self._options)
+            self._unfit |= {facts[first + place]: text for place, text in made.unfit.items()}
+            if made.trace is not None:
+                self._take(made.trace)
+
+    def _take(self, made: KernelTrace) -> None:
+        """Adds the codes and memories of an execution for some of the devices."""
+        for code in (made, *made.others):
+            for item in code.simulated:
+                facts = memory_facts(item.device)
+                self._memories[facts] = item, made
 
     def rows(self, task: Task) -> Iterator[tuple[SweptDevice, str, Row]]:
         """Device, model, and what is known of them."""
@@ -190,16 +195,16 @@ class _Launch:
             return self._early_trace(item.device).profile(item.device)
         if item.facts in self._unfit:
             raise LaunchError(self._unfit[item.facts])
-        memory = self._memories.get(item.facts)
-        if self._trace is None or memory is None:
+        if item.facts not in self._memories:
             raise TraceFormatError("the launch was not recorded for the device")
+        memory, trace = self._memories[item.facts]
         own = replace(memory, device=item.device)
 
-        def of_code(trace: KernelTrace) -> KernelTrace:
-            return replace(trace, simulated=(own,))
+        def of_code(code: KernelTrace) -> KernelTrace:
+            return replace(code, simulated=(own,))
 
-        others = tuple(map(of_code, self._trace.others))
-        return replace(of_code(self._trace), others=others).profile(item.device)
+        others = tuple(map(of_code, trace.others))
+        return replace(of_code(trace), others=others).profile(item.device)
 
     def _early_trace(self, device: Device) -> KernelTrace:
         """The launch with its accesses, as early release needs it."""

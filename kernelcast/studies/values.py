@@ -36,7 +36,7 @@ def number(value: Scalar, where: str) -> float:
 
 
 def _plain(value: float) -> int | float:
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value
 
 
 @dataclass(frozen=True, slots=True)
