@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,28 +20,32 @@ from kernelcast.partial_files import ReplacedFile, remove_left_overs
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.rows import Row, columns_of
 from kernelcast.studies.tasks import Task, tasks_of
+from kernelcast.studies.values import Interval
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["PLAN_FILE", "DataSet", "SweepResult", "read_result"]
+__all__ = ["PLAN_FILE", "DataSet", "Design", "SweepResult", "read_result"]
 
 PLAN_FILE = "plan.json"
 _PART = "part-{:06d}.parquet"
 _PARTS = "part-*.parquet"
 _FORMAT = 1
+_WITH_INDICES = ("sobol", "morris")
 
 
 @dataclass(frozen=True)
 class SweepResult:
     """All rows of a sweep in the order of their points; columns are those of docs/sweep.md.
 
-    `seconds`: how long this run took, 0 for one that was read.
+    `seconds`: how long this run took, 0 for one that was read. `design`: how changed devices were
+    drawn, where indices of sensitivity follow from that.
     """
 
     folder: Path
     rows: Sequence[Row]
     seconds: float = 0.0
+    design: Design | None = None
 
     @property
     def failed(self) -> int:
@@ -62,6 +66,39 @@ class SweepResult:
         return pandas.DataFrame.from_records(list(self.rows))
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A `sobol` or `morris` sample; `ranges` are low and high of each fact, and if logarithmic."""
+
+    method: str
+    ranges: Mapping[str, tuple[float, float, bool]]
+
+    @classmethod
+    def of(cls, plan: Plan) -> Design | None:
+        """The design of a plan; None where another method, or another axis, takes part."""
+        sample = plan.changes.sample
+        if sample is None or sample.method not in _WITH_INDICES or plan.changes.axes:
+            return None
+        ranges = {
+            name: (spec.low, spec.high, spec.is_log)
+            for name, spec in sample.of.items()
+            if isinstance(spec, Interval)
+        }
+        return cls(sample.method, ranges) if len(ranges) == len(sample.of) else None
+
+    @classmethod
+    def read(cls, found: object) -> Design | None:
+        """The design that a `plan.json` holds."""
+        if not isinstance(found, dict):
+            return None
+        return cls(found["method"], {name: tuple(item) for name, item in found["ranges"].items()})
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """The design for `plan.json`."""
+        return {"method": self.method, "ranges": {k: list(v) for k, v in self.ranges.items()}}
+
+
 class DataSet:
     """The folder that the rows of a plan are written to; InputError for one of another plan.
 
@@ -74,6 +111,7 @@ class DataSet:
         self._columns = columns_of(plan)
         self._tasks = {task.number: task for task in tasks_of(plan)}
         self._points = plan.points
+        self._design = Design.of(plan)
 
     def begin(self) -> list[Task]:
         """Makes the folder where it is missing; the tasks that have no part yet."""
@@ -95,9 +133,10 @@ class DataSet:
         pq.write_table(table, content, compression="zstd")
         self._replace(self._part(task), content.getvalue())
 
-    def rows(self) -> list[Row]:
-        """The rows of all parts."""
-        return _rows_of([self._part(task) for task in self._tasks.values()])
+    def result(self, seconds: float) -> SweepResult:
+        """The rows of all parts, which took so long."""
+        rows = _rows_of([self._part(task) for task in self._tasks.values()])
+        return SweepResult(self.folder, rows, seconds, self._design)
 
     def done(self) -> int:
         """Points that are there; 0 of a folder that is missing."""
@@ -105,7 +144,12 @@ class DataSet:
 
     def _check_plan(self) -> None:
         file = self.folder / PLAN_FILE
-        content = {"format": _FORMAT, "identity": self._identity, "points": self._points}
+        content: dict[str, Any] = {
+            "format": _FORMAT,
+            "identity": self._identity,
+            "points": self._points,
+            "design": None if self._design is None else self._design.as_dict,
+        }
         if file.exists():
             found = _read_plan(file)
             if found.get("identity") != self._identity:
@@ -172,7 +216,8 @@ def read_result(folder: str | os.PathLike[str]) -> SweepResult:
     path = Path(folder)
     if not (path / PLAN_FILE).is_file():
         raise InputError(f"{path} is no folder of a sweep: {PLAN_FILE} is missing")
-    points = _read_plan(path / PLAN_FILE).get("points")
+    plan = _read_plan(path / PLAN_FILE)
+    points = plan.get("points")
     rows = _rows_of(sorted(path.glob(_PARTS)))
     if not rows:
         raise InputError(f"{path}: the sweep has no results yet: `kernelcast sweep` goes on")
@@ -180,7 +225,7 @@ def read_result(folder: str | os.PathLike[str]) -> SweepResult:
         raise InputError(
             f"{path}: {len(rows)} of {points} points are there: `kernelcast sweep` goes on"
         )
-    return SweepResult(path, rows)
+    return SweepResult(path, rows, design=Design.read(plan.get("design")))
 
 
 def _read_plan(file: Path) -> dict[str, Any]:

@@ -31,6 +31,8 @@ class Executor(ABC):
 
     workers: int
     """Tasks that are computed at the same time."""
+    has_queue: bool = True
+    """Whether tasks may wait for a worker."""
 
     @abstractmethod
     def submit(self, task: Task) -> Future[list[Row]]:
@@ -55,6 +57,7 @@ class ThisProcess(Executor):
     """One task after the other, here."""
 
     workers = 1
+    has_queue = False
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -14,26 +14,18 @@ from kernelcast.execution.run_options import RunOptions
 from kernelcast.ranking.variants import with_values
 from kernelcast.simcore.device.device import Device
 from kernelcast.studies.plan import SweptKernel, What
+from kernelcast.studies.rows import text_of
 from kernelcast.studies.values import Scalar
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.python_functions import load_function
 from kernelcast.workload.workload import Workload
 
-__all__ = ["Run", "RunResult", "launch_label", "prepared_run", "trace_of_fitting"]
+__all__ = ["Run", "RunResult", "prepared_run", "trace_of_fitting"]
 
 Run = Callable[[RunOptions], KernelTrace]
 
 _OF_RUN = ("registers", "size", "caches")
 _NUMBER = re.compile(r"\d+")
-
-
-def launch_label(values: Mapping[str, Scalar]) -> str:
-    """`block=64x4, n=1024`; empty for the launch as it is."""
-    return ", ".join(f"{name}={_text(value)}" for name, value in values.items())
-
-
-def _text(value: Scalar) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def prepared_run(kernel: SweptKernel, values: Mapping[str, Scalar]) -> Run:
@@ -56,10 +48,10 @@ def varied_workload(
     """The workload of a launch, its size, and what is left for RunOptions."""
     workload = load_workload(kernel.source)
     size = str(values["size"]) if "size" in values else kernel.size
-    changed = {name: _text(value) for name, value in values.items() if name not in _OF_RUN}
+    changed = {name: text_of(value) for name, value in values.items() if name not in _OF_RUN}
     own: dict[str, Any] = {}
     if "registers" in values:
-        registers = _text(values["registers"])
+        registers = text_of(values["registers"])
         if not _NUMBER.fullmatch(registers) or int(registers) < 1:
             raise InputError(f"{kernel.name}: registers are 1 or more, not {registers}")
         own["registers"] = int(registers)

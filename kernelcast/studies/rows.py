@@ -18,8 +18,10 @@ __all__ = [
     "columns_of",
     "device_facts_of",
     "failed_row",
+    "label_of",
     "point_row",
     "result_row",
+    "text_of",
 ]
 
 Row: TypeAlias = dict[str, Any]
@@ -72,24 +74,32 @@ def _type_of(name: str, spaces: list[Space]) -> str:
     return "double"
 
 
+def label_of(values: Mapping[str, Scalar]) -> str:
+    """`block=64x4, n=1024`; empty for a launch, or a device, as it is."""
+    return ", ".join(f"{name}={text_of(value)}" for name, value in values.items())
+
+
+def text_of(value: Scalar) -> str:
+    """A value in few characters: `2e+12`."""
+    return f"{value:.12g}" if isinstance(value, int | float) else str(value)
+
+
 def point_row(
     number: int,
     kernel: str,
-    launch: str,
     values: Mapping[str, Scalar],
     swept: SweptDevice,
     model: str,
 ) -> Row:
     """What a point is."""
-    changes = ", ".join(f"{name}={value}" for name, value in swept.changes.items())
     return {
         "point": number,
         "kernel": kernel,
-        "launch": launch,
+        "launch": label_of(values),
         "device": swept.base.name,
         **{f"{LAUNCH}{name}": value for name, value in values.items()},
         **{f"{CHANGE}{name}": value for name, value in swept.changes.items()},
-        "changes": changes,
+        "changes": label_of(swept.changes),
         "model": model,
     }
 

@@ -14,7 +14,6 @@ from kernelcast.progress import StageProgress
 from kernelcast.studies.data_set import DataSet, SweepResult
 from kernelcast.studies.executors import DaskCluster, Executor, Processes, ThisProcess
 from kernelcast.studies.identity import plan_identity
-from kernelcast.studies.kernels import launch_label
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.rows import Row, failed_row, point_row
 from kernelcast.studies.tasks import Task
@@ -42,7 +41,7 @@ def run_plan(
         tell = _Tally(plan.points, plan.points - sum(task.points for task in missing), progress)
         with _executor(plan, jobs or os.cpu_count() or 1, scheduler, len(missing)) as executor:
             _Run(plan, data, executor, tell).all(missing)
-    return SweepResult(folder, data.rows(), time.monotonic() - began)
+    return data.result(time.monotonic() - began)
 
 
 def _executor(plan: Plan, jobs: int, scheduler: str | None, tasks: int) -> Executor:
@@ -112,7 +111,8 @@ class _Run:
 
     def _hand_out(self) -> None:
         # Who was there when a process ended is computed alone, to find out who it was.
-        most = 1 if self._strikes else 2 * self._executor.workers
+        most = self._executor.workers * (2 if self._executor.has_queue else 1)
+        most = 1 if self._strikes else most
         while self._ready and len(self._flying) < most:
             task = self._ready.popleft()
             self._flying[self._executor.submit(task)] = task
@@ -137,14 +137,13 @@ class _Run:
 
     def _lost_rows(self, task: Task) -> list[Row]:
         kernel, values = self._plan.launches[task.launch]
-        label = launch_label(values)
         points = [
             (swept, model)
             for swept in self._plan.swept_devices[task.first : task.end]
             for model in self._plan.models_of(kernel)
         ]
         return [
-            point_row(task.first_point + n, kernel.name, label, values, swept, model)
+            point_row(task.first_point + n, kernel.name, values, swept, model)
             | failed_row(_LOST, None)
             for n, (swept, model) in enumerate(points)
         ]

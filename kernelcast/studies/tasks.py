@@ -22,7 +22,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.store.memory_facts import MemoryFacts, memory_facts
 from kernelcast.studies.changed_devices import Architecture, architecture
-from kernelcast.studies.kernels import launch_label, prepared_run, trace_of_fitting
+from kernelcast.studies.kernels import prepared_run, trace_of_fitting
 from kernelcast.studies.plan import Plan, SweptDevice, SweptKernel, What
 from kernelcast.studies.programs import program_rows
 from kernelcast.studies.rows import Row, failed_row, point_row, result_row
@@ -74,7 +74,6 @@ def rows_of(plan: Plan, task: Task) -> list[Row]:
     What kernels print is not shown.
     """
     kernel, values = plan.launches[task.launch]
-    label = launch_label(values)
     with redirect_stdout(io.StringIO()):
         if kernel.what is What.PROGRAM:
             outcomes = program_rows(kernel, plan, _architectures(plan)[task.first : task.end])
@@ -82,7 +81,7 @@ def rows_of(plan: Plan, task: Task) -> list[Row]:
             outcomes = _launch_of(plan, task.launch).rows(task)
         found = []
         for number, (swept, model, made) in enumerate(outcomes):
-            point = point_row(task.first_point + number, kernel.name, label, values, swept, model)
+            point = point_row(task.first_point + number, kernel.name, values, swept, model)
             found.append({**point, **made})
     return found
 

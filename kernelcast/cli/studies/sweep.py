@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_line, show_progress, show_result
+from kernelcast.errors import InputError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.progress import tell
 from kernelcast.report import records
 from kernelcast.report import studies as report
+
+if TYPE_CHECKING:
+    from kernelcast.studies.data_set import SweepResult
 
 __all__ = ["app"]
 
@@ -99,3 +104,41 @@ def run_sweep(
         )
     if not result.good:
         raise typer.Exit(1)
+
+
+@app.command("report")
+def report_sweep(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What a sweep has left.")],
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with charts.", metavar="FILE")
+    ] = None,
+    verbose: options.Verbose = 0,
+    json: options.Json = False,
+) -> None:
+    """What a sweep says: fastest GPUs, what moves the time, which change pays, Pareto fronts."""
+    from kernelcast.report.study import study_record, study_text
+    from kernelcast.studies.data_set import read_result
+
+    result = read_result(folder)
+    if not result.good:
+        raise InputError(f"{folder}: no point of the sweep has a time")
+    if html is not None:
+        _write_page(html, result)
+    show_result(
+        json=json,
+        csv=False,
+        record=lambda: study_record(result),
+        rows=list,
+        report=lambda: study_text(result, verbose),
+    )
+
+
+def _write_page(path: Path, result: SweepResult) -> None:
+    from kernelcast.report.study_page import study_page
+
+    text = study_page(result)
+    try:
+        with ReplacedFile(path) as stream:
+            stream.write(text.encode())
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
