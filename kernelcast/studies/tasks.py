@@ -197,13 +197,7 @@ class _Launch:
         if item.facts not in self._memories:
             raise TraceFormatError("the launch was not recorded for the device")
         memory, trace = self._memories[item.facts]
-        own = replace(memory, device=item.device)
-
-        def of_code(code: KernelTrace) -> KernelTrace:
-            return replace(code, simulated=(own,))
-
-        others = tuple(map(of_code, trace.others))
-        return replace(of_code(trace), others=others).profile(item.device)
+        return trace.on_equal_memory(memory, item.device).profile(item.device)
 
     def _early_trace(self, device: Device) -> KernelTrace:
         """The launch with its accesses, as early release needs it."""

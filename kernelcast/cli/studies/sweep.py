@@ -14,7 +14,7 @@ from kernelcast.errors import InputError
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.progress import tell
 from kernelcast.report import records
-from kernelcast.report import studies as report
+from kernelcast.report.studies import run as report
 
 if TYPE_CHECKING:
     from kernelcast.studies.data_set import SweepResult
@@ -116,7 +116,7 @@ def report_sweep(
     json: options.Json = False,
 ) -> None:
     """What a sweep says: fastest GPUs, what moves the time, which change pays, Pareto fronts."""
-    from kernelcast.report.study import study_record, study_text
+    from kernelcast.report.studies.findings import study_record, study_text
     from kernelcast.studies.data_set import read_result
 
     result = read_result(folder)
@@ -134,7 +134,7 @@ def report_sweep(
 
 
 def _write_page(path: Path, result: SweepResult) -> None:
-    from kernelcast.report.study_page import study_page
+    from kernelcast.report.studies.page import study_page
 
     text = study_page(result)
     try:

@@ -12,7 +12,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.cli import main
-from kernelcast.report.study_page import study_page
+from kernelcast.report.studies.page import study_page
 from kernelcast.studies.data_set import Design, SweepResult
 from kernelcast.studies.designs import DESIGNS
 from kernelcast.studies.findings import best_devices, changes_that_pay, pareto_front

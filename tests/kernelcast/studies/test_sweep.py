@@ -170,7 +170,7 @@ def test_the_folder_is_a_data_set_for_others(plan: PlanFile, tmp_path: Path) -> 
 
 
 def test_functions_of_python_are_kernels(tmp_path: Path) -> None:
-    """As those of Triton are: they get RunOptions and the varied values."""
+    """Kernels of Triton come in so: a function gets RunOptions and the varied values."""
     (tmp_path / "kernels.py").write_text(
         "import kernelcast as kc\n"
         "def saxpy(options, block):\n"

@@ -59,7 +59,7 @@ def test_a_latin_hypercube_has_one_point_in_each_stratum() -> None:
 
 
 def test_saltellis_design_is_scipys() -> None:
-    """The same estimator on our rows finds the indices that SciPy finds on its own."""
+    """An estimator on our rows finds the indices that SciPy finds on its own."""
     shares = sobol(2, 1024, 0)
     values = 4 * shares[:, 0] + 2 * shares[:, 1] ** 2
     a, b, mixed = values[:1024], values[1024:2048], values[2048:].reshape(2, 1024)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernelcast.report.html.page import Cell, Chart, chart_figure, page, sortable_table
-from kernelcast.report.study import COSTS
+from kernelcast.report.studies.findings import COSTS
 from kernelcast.studies.findings import (
     best_devices,
     changes_that_pay,
