@@ -30,6 +30,7 @@ from kernelcast.cli.rank import rank
 from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.studies import sweep
+from kernelcast.cli.studies.serve import serve
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
@@ -94,7 +95,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, tune, layers),
-    *(compare, support, validate, bench, tools, doctor),
+    *(compare, support, validate, bench, tools, doctor, serve),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(sweep.app, name="sweep")
