@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -32,65 +33,92 @@ _HEADERS = {
 _MISSING = "the explorer needs a web server: pip install 'kernelcast[serve]'"
 
 
-def explorer_app(isolation: Isolation, at_once: int) -> Any:
-    """The ASGI application; `at_once` requests are computed at the same time, others wait."""
-    try:
-        from starlette.applications import Starlette
-        from starlette.concurrency import run_in_threadpool
-        from starlette.middleware import Middleware
-        from starlette.middleware.trustedhost import TrustedHostMiddleware
-        from starlette.responses import JSONResponse, Response
-        from starlette.routing import Route
-    except ImportError:
-        raise InputError(_MISSING) from None
-    turns, waiting = threading.Semaphore(at_once), threading.Semaphore(_MOST_WAITING)
+class _Explorer:
+    """What is answered at each address; `at_once` requests are computed at the same time."""
 
-    def computed(question: Any) -> dict[str, Any]:
-        with turns:
-            return isolation.answer(question)
+    def __init__(self, isolation: Isolation, at_once: int) -> None:
+        self._isolation = isolation
+        self._turns = threading.Semaphore(at_once)
+        self._waiting = threading.Semaphore(_MOST_WAITING)
 
-    def failed(text: str, status: int) -> Any:
-        return JSONResponse({"error": text}, status, _HEADERS)
+    async def file(self, request: Any) -> Any:
+        """A file of the page."""
+        from starlette.responses import Response
 
-    async def file(request: Any) -> Any:
         name, kind = _FILES[request.url.path]
         content = (resources.files(__package__) / "page" / name).read_bytes()
         return Response(content, media_type=kind, headers=_HEADERS)
 
-    async def begin(_request: Any) -> Any:
-        found = {"devices": known_devices(), "examples": EXAMPLES}
-        return JSONResponse(found, headers=_HEADERS)
+    async def begin(self, _request: Any) -> Any:
+        """What the page needs to begin with."""
+        return _json({"devices": known_devices(), "examples": EXAMPLES})
 
-    async def answer(request: Any) -> Any:
+    async def answer(self, request: Any) -> Any:
+        """The answer to a question, or why there is none."""
+        from starlette.concurrency import run_in_threadpool
+
         # Forms of other sites can send no JSON without the browser asking us first.
         if request.headers.get("content-type", "").split(";")[0] != "application/json":
-            return failed("a request is JSON", 415)
-        body, size = bytearray(), 0
-        async for piece in request.stream():
-            size += len(piece)
-            if size <= MOST_BODY:
-                body += piece
-            elif size > _MOST_DISCARDED:
-                break
-        if size > MOST_BODY:  # read to its end, since who still sends does not listen
-            return failed(f"the text is longer than {MOST_BODY // 1024} KiB", 413)
+            return _failed("a request is JSON", 415)
+        body = await _body(request)
+        if body is None:
+            return _failed(f"the text is longer than {MOST_BODY // 1024} KiB", 413)
         try:
-            question = json.loads(bytes(body))
+            question = json.loads(body)
         except (ValueError, RecursionError):
-            return failed("a request is JSON", 400)
-        if not waiting.acquire(blocking=False):
-            return failed("too many requests are waiting: try again", 503)
+            return _failed("a request is JSON", 400)
+        if not self._waiting.acquire(blocking=False):
+            return _failed("too many requests are waiting: try again", 503)
         try:
-            found = await run_in_threadpool(computed, question)
+            return _json(await run_in_threadpool(self._computed, question))
         finally:
-            waiting.release()
-        return JSONResponse(found, headers=_HEADERS)
+            self._waiting.release()
 
+    def _computed(self, question: Any) -> dict[str, Any]:
+        with self._turns:
+            return self._isolation.answer(question)
+
+
+async def _body(request: Any) -> bytes | None:
+    """The body of a request; None where it is too long.
+
+    It is read to its end even then, since who still sends does not listen.
+    """
+    body, size = bytearray(), 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size <= MOST_BODY:
+            body += piece
+        elif size > _MOST_DISCARDED:
+            break
+    return bytes(body) if size <= MOST_BODY else None
+
+
+def _json(found: Mapping[str, Any], status: int = 200) -> Any:
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(found, status, _HEADERS)
+
+
+def _failed(text: str, status: int) -> Any:
+    return _json({"error": text}, status)
+
+
+def explorer_app(isolation: Isolation, at_once: int) -> Any:
+    """The ASGI application; InputError where Starlette is not installed."""
+    try:
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.middleware.trustedhost import TrustedHostMiddleware
+        from starlette.routing import Route
+    except ImportError:
+        raise InputError(_MISSING) from None
+    explorer = _Explorer(isolation, at_once)
     return Starlette(
         routes=[
-            *(Route(path, file) for path in _FILES),
-            Route("/begin", begin),
-            Route("/answer", answer, methods=["POST"]),
+            *(Route(path, explorer.file) for path in _FILES),
+            Route("/begin", explorer.begin),
+            Route("/answer", explorer.answer, methods=["POST"]),
         ],
         # A name of somebody else's that leads to this machine is not ours.
         middleware=[
