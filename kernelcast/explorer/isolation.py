@@ -12,7 +12,6 @@ import multiprocessing
 import os
 import resource
 import signal
-import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,8 +82,6 @@ def _work(pipe: Any, question: Any, limits: Isolation) -> None:
     content = json.dumps(found).encode()
     if len(content) >= limits.answer_bytes:
         content = b'{"error": "the answer is too long: a shorter kernel"}'
-    # One thread may be busy for long in compiled code: it is ended with the process.
-    threading.Timer(limits.seconds, os._exit, (1,)).start()
     pipe.send_bytes(content)
     os._exit(0)
 

@@ -38,8 +38,7 @@ _MEMORIES_AT_ONCE = 24
 class Task:
     """The stretch of devices `first` to `end` of launch number `launch`.
 
-    `number` counts all tasks of the sweep, `first_point` all rows before it. `is_first`: none of
-    the same launch comes before it.
+    `number` counts all tasks of the sweep, `first_point` all rows before it.
     """
 
     number: int
@@ -48,11 +47,6 @@ class Task:
     end: int
     first_point: int
     points: int
-
-    @property
-    def is_first(self) -> bool:
-        """Whether the task executes the launch."""
-        return self.first == 0
 
 
 def tasks_of(plan: Plan) -> Iterator[Task]:

@@ -196,7 +196,7 @@ def test_tasks_are_stretches_of_devices_and_add_up() -> None:
     assert [task.first_point for task in found] == [
         sum(task.points for task in found[:number]) for number in range(len(found))
     ]
-    assert [(task.launch, task.is_first) for task in found] == [
+    assert [(task.launch, task.first == 0) for task in found] == [
         (0, True), (0, False), (0, False), (1, True), (1, False), (1, False),
     ]  # fmt: skip
 
