@@ -85,6 +85,11 @@ if TYPE_CHECKING:
     from kernelcast.simcore.memory.cache_contents import CacheContents as CacheContents
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
+    from kernelcast.studies.plan import SweptKernel as SweptKernel
+    from kernelcast.studies.sweep import Sweep as Sweep
+    from kernelcast.studies.values import Interval as Interval
+    from kernelcast.studies.values import Sample as Sample
+    from kernelcast.studies.values import Space as Space
     from kernelcast.topdown_analysis.combined import topdown as topdown
     from kernelcast.triton_calls.session import CallSession as CallSession
     from kernelcast.triton_calls.session import CapturedCall as CapturedCall
@@ -120,6 +125,7 @@ __all__ = [
     "Filter",
     "Image",
     "ImageKind",
+    "Interval",
     "KernelProfile",
     "KernelTrace",
     "KernelcastError",
@@ -137,9 +143,13 @@ __all__ = [
     "ReadMode",
     "RunOptions",
     "RunnableKernel",
+    "Sample",
     "Sampler",
     "Sampling",
+    "Space",
     "Surface",
+    "Sweep",
+    "SweptKernel",
     "Swizzle",
     "TensorElement",
     "TensorMap",
@@ -209,6 +219,7 @@ _HOMES = {
     "Filter": "kernelcast.simcore.launch.images",
     "Image": "kernelcast.simcore.launch.images",
     "ImageKind": "kernelcast.simcore.isa.ir.image_formats",
+    "Interval": "kernelcast.studies.values",
     "KernelProfile": "kernelcast.simcore.profile.profile",
     "KernelTrace": "kernelcast.execution.kernel_trace",
     "KernelcastError": "kernelcast.errors",
@@ -226,9 +237,13 @@ _HOMES = {
     "ReadMode": "kernelcast.simcore.launch.textures",
     "RunOptions": "kernelcast.execution.run_options",
     "RunnableKernel": "kernelcast.execution.runnable",
+    "Sample": "kernelcast.studies.values",
     "Sampler": "kernelcast.simcore.launch.images",
     "Sampling": "kernelcast.execution.sampling",
+    "Space": "kernelcast.studies.values",
     "Surface": "kernelcast.simcore.launch.textures",
+    "Sweep": "kernelcast.studies.sweep",
+    "SweptKernel": "kernelcast.studies.plan",
     "Swizzle": "kernelcast.simcore.launch.tensor_maps",
     "TensorElement": "kernelcast.simcore.launch.tensor_maps",
     "TensorMap": "kernelcast.simcore.launch.tensor_maps",

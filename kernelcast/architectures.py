@@ -43,6 +43,8 @@ __all__ = [
     "WhatIfRow",
     "architectures",
     "compare_architectures",
+    "profiles_of",
+    "trace_of",
     "whatif",
 ]
 
@@ -243,7 +245,7 @@ def compare_architectures(
     for model in models:
         get_model(model)
     fitting, statements = _fitting(source, found)
-    profiles = list(zip(fitting, _profiles(source, fitting), strict=True))
+    profiles = list(zip(fitting, profiles_of(source, fitting), strict=True))
     rows: list[WhatIfRow] = []
     for model in models:
         for base in dict.fromkeys(item.base for item in found):
@@ -314,14 +316,14 @@ def _fitting(
     return fitting, said
 
 
-def _profiles(source: KernelSource, found: Sequence[Architecture]) -> list[KernelProfile]:
+def profiles_of(source: KernelSource, found: Sequence[Architecture]) -> list[KernelProfile]:
     """A profile for each architecture.
 
     With early release only the execution tells how many thread blocks are resident, so that
     memories cannot be simulated meanwhile.
     """
     usual = [item.device for item in found if not item.device.early_release]
-    trace = _trace(source, usual)
+    trace = trace_of(source, usual)
     kept = {
         name: source.with_accesses(device)
         for name, device in {
@@ -341,7 +343,7 @@ def _code_and_width(device: Device) -> tuple[str | None, int]:
     return machine_code_name(device), device.architecture.warp_width
 
 
-def _trace(source: KernelSource, devices: Sequence[Device]) -> KernelTrace:
+def trace_of(source: KernelSource, devices: Sequence[Device]) -> KernelTrace:
     """One launch with the memory simulated once for all devices whose memories are the same."""
     representatives: dict[MemoryFacts, Device] = {}
     for device in devices:

@@ -14,6 +14,7 @@
     + CompilationError                CUDA C++, Triton or Numba code that its compiler refuses
   x InputError                        a source that no PTX can be had from, or no compiler for it
   x LaunchError                       grid, thread block, shared memory or arguments do not fit
+    + UnfitDevice                     not one of the devices of a run
   x DeviceMemoryError                 device memory is full, or an address is not of an allocation
   x WorkloadError                     a workload file that cannot be used
   x MetricsError                      a profiler file that cannot be used
@@ -169,6 +170,14 @@ class LaunchError(KernelcastError):
 
 class ElementWarning(UserWarning):
     """An array is most likely not of the elements that a kernel's pointer is for."""
+
+
+class UnfitDevice(LaunchError):
+    """A thread block does not fit an SM of `device`, one of those that a run is for."""
+
+    def __init__(self, message: str, device: object) -> None:
+        super().__init__(message)
+        self.device = device
 
 
 class DeviceMemoryError(KernelcastError):

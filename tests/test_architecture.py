@@ -71,7 +71,10 @@ MIN_SENTENCES = 3
 HOMES_OF_LIBRARIES = {
     "matplotlib": ("kernelcast/report",),
     "pyopencl": ("opencl_bench",),
-    "pyarrow": ("traces",),
+    "pyarrow": ("traces", "kernelcast/studies/data_set.py"),
+    "starlette": ("kernelcast/explorer",),
+    "uvicorn": ("kernelcast/explorer",),
+    "distributed": ("kernelcast/studies/executors.py",),
     "elftools": ("ptx_frontend/sass/container",),
     "lz4": ("kernelcast/inputs/decompression.py", "kernelcast/store/codec.py"),
     "demangle": ("simcore/isa/ir/source_names.py",),

@@ -35,6 +35,8 @@ from kernelcast.cli.programs.build import build
 from kernelcast.cli.programs.capture import capture
 from kernelcast.cli.rank import rank
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
+from kernelcast.cli.studies import sweep
+from kernelcast.cli.studies.serve import serve
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.tune import tune
@@ -123,9 +125,10 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, capture, build, profile, mix, run, check, topdown, whatif, rank, tune, layers),
-    *(init, compare, support, validate, bench, tools, doctor, examples),
+    *(init, compare, support, validate, bench, tools, doctor, examples, serve),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
+app.add_typer(sweep.app, name="sweep")
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -13,6 +13,7 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
 from kernelcast.models import MODELS, needs_paths
@@ -45,6 +46,21 @@ Sweeps: TypeAlias = Annotated[
         metavar="NAME=V1,V2,...",
     ),
 ]
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Find the cheapest change of the facts of --vary that makes the kernel so many times "
+        "faster: 2x.",
+        metavar="N",
+    ),
+]
+Vary: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Facts that the search may raise, by default up to 8 times, sm.count:2 up to twice.",
+        metavar="NAME[:MOST],...",
+    ),
+]
 Models: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -72,6 +88,8 @@ def whatif(
     model: Models = None,
     work_type: WorkType = None,
     plot: Plot = None,
+    target: Target = None,
+    vary: Vary = None,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
@@ -83,6 +101,12 @@ def whatif(
     from kernelcast.architectures import architectures, compare_architectures
 
     targets = options.named_devices(device)
+    if target is not None or vary:
+        others = {"--set": changes, "--sweep": sweep, "--plot": plot, "--type": work_type}
+        _check_search(target, vary, others, targets, model)
+        search = _Search(target or "", vary or [], model)
+        _find(_Source(workload, how.execution(record_paths=True)), targets[0], search, output, how)
+        return
     made = options.assignments(changes or (), "--set")
     swept = options.assignments(sweep or (), "--sweep")
     if not made and not swept:
@@ -126,6 +150,72 @@ class _Source:
             return self.execution.trace(self.file)
         width = device.architecture.warp_width
         return replace(self.execution, warp_width=width, target=device).trace(self.file)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The options of a search as they were given."""
+
+    target: str
+    vary: list[str]
+    models: list[str] | None
+
+    @property
+    def factor(self) -> float:
+        """2 of `2x`."""
+        try:
+            return float(self.target.removesuffix("x"))
+        except ValueError:
+            raise KernelcastError(
+                f"--target takes a factor such as 2x, got {self.target!r}"
+            ) from None
+
+
+def _check_search(
+    target: str | None,
+    vary: list[str] | None,
+    others: Mapping[str, object],
+    devices: Sequence[kc.Device],
+    models: list[str] | None,
+) -> None:
+    if target is None or not vary:
+        raise KernelcastError(
+            "--target says how much faster, --vary which facts may grow: give both"
+        )
+    for name, value in others.items():
+        if value:
+            raise KernelcastError(f"{name} does not go with --target")
+    if len(devices) > 1 or len(models or ()) > 1:
+        raise KernelcastError("--target takes one GPU and one model")
+
+
+def _find(
+    source: _Source,
+    device: kc.Device,
+    search: _Search,
+    output: OutputOptions,
+    how: ExecutionOptions,
+) -> None:
+    from kernelcast.report.studies.search import search_record, search_rows, search_text
+    from kernelcast.studies.search import MOST_FACTOR, Bounds, find_change
+
+    vary = []
+    for text in (part.strip() for item in search.vary for part in item.split(",")):
+        fact, colon, most = text.partition(":")
+        try:
+            vary.append(Bounds(fact, float(most.removesuffix("x")) if colon else MOST_FACTOR))
+        except ValueError:
+            raise KernelcastError(f"--vary takes NAME or NAME:MOST, got {text!r}") from None
+    model = search.models[0] if search.models else None
+    with show_progress("what-if search") as progress:
+        found = find_change(source, device, search.factor, vary, model, progress)
+    output.show(
+        record=lambda: search_record(found),
+        rows=lambda: search_rows(found),
+        report=lambda: search_text(found, how.verbose),
+    )
+    if found.cheapest is None:
+        raise typer.Exit(1)
 
 
 def _values(name: str, text: str) -> list[str]:

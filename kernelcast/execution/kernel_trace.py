@@ -134,6 +134,12 @@ class KernelTrace(Tabular):
             raise TraceFormatError(f"{error}; {_HOW_TO_GET_A_WIDTH.format(warp_width)}") from None
         return found
 
+    def on_equal_memory(self, known: SimulatedDevice | KeptDevice, device: Device) -> KernelTrace:
+        """The trace for a device whose memory does what that of a `known` one has done."""
+        own = (replace(known, device=device),)
+        others = tuple(replace(item, simulated=own) for item in self.others)
+        return replace(self, simulated=own, others=others)
+
     def profile(self, device: Device | str) -> KernelProfile:
         """What a profiler would report of this launch on `device`.
 

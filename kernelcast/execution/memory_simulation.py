@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from kernelcast.errors import LaunchError
+from kernelcast.errors import LaunchError, UnfitDevice
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
@@ -18,12 +18,20 @@ from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
+from kernelcast.traces.trace import ResourceNeeds
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
-__all__ = ["MemorySimulation", "ResidentLaunch", "SimulatedDevice", "followed", "resident_launch"]
+__all__ = [
+    "MemorySimulation",
+    "ResidentLaunch",
+    "SimulatedDevice",
+    "check_fit",
+    "followed",
+    "resident_launch",
+]
 
 _END_OF_LAUNCHES = 1 << 60
 
@@ -111,6 +119,14 @@ def resident_launch(kernel: Kernel, launch: Launch, device: Device) -> ResidentL
     needs = resource_needs(kernel, launch)
     found = occupancy(needs, launch.shape, device)
     return ResidentLaunch(with_l1_left(device, needs, found), found.thread_blocks_per_sm)
+
+
+def check_fit(needs: ResourceNeeds, launch: Launch, device: Device) -> None:
+    """Raises UnfitDevice when no thread block fits an SM of the device."""
+    try:
+        occupancy(needs, launch.shape, device)
+    except LaunchError as error:
+        raise UnfitDevice(error.message, device) from None
 
 
 @contextmanager

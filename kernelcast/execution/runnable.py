@@ -17,7 +17,7 @@ from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.kernel_view import KernelView
 from kernelcast.execution.launch_sampling import may_be_sampled
-from kernelcast.execution.memory_simulation import MemorySimulation, followed
+from kernelcast.execution.memory_simulation import MemorySimulation, check_fit, followed
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
@@ -37,7 +37,6 @@ from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.launch.module_memory import ModuleMemory
-from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.store.launches import inputs_digest
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
@@ -265,7 +264,7 @@ class RunnableKernel(KernelView):
                 f"than {MOST_SHARED_BYTES}"
             )
         for device in devices:
-            occupancy(needs, launch.shape, device)
+            check_fit(needs, launch, device)
 
 
 def _widths(devices: Sequence[Device]) -> list[int]:

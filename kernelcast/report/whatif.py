@@ -21,6 +21,7 @@ __all__ = ["whatif_record", "whatif_rows", "whatif_table"]
 
 Rows = list[Sequence[object]]
 _MOST_ROWS = 15
+_FEW_VALUES = 3
 
 
 def whatif_record(result: WhatIf) -> dict[str, Any]:
@@ -91,18 +92,29 @@ def whatif_table(result: WhatIf, detail: int) -> RenderableType:
 
 
 def _followed_lines(result: WhatIf) -> Iterator[str]:
-    """A line for each architecture in which something follows."""
-    shown = set()
-    for row in result.rows:
-        label = f"{row.architecture.base} with {row.architecture.label}"
-        if not row.architecture.followed or label in shown:
-            continue
-        shown.add(label)
-        changes = ", ".join(
-            f"{item.name} {_shown(item.before)} -> {_shown(item.after)}"
-            for item in row.architecture.followed
-        )
-        yield f"derived for {label}: {changes}"
+    """A line for each device: what follows there, from which value to which ones."""
+    for base in dict.fromkeys(row.architecture.base for row in result.rows):
+        facts: dict[str, list[Scalar]] = {}
+        before: dict[str, Scalar] = {}
+        for row in result.rows:
+            for item in row.architecture.followed if row.architecture.base == base else ():
+                facts.setdefault(item.name, []).append(item.after)
+                before[item.name] = item.before
+        if facts:
+            changes = ", ".join(
+                f"{name} {_shown(before[name])} -> {_values(after)}"
+                for name, after in facts.items()
+            )
+            yield f"derived for {base}: {changes}"
+
+
+def _values(found: Sequence[Scalar]) -> str:
+    """All of a few values, the ends of many."""
+    unique = list(dict.fromkeys(found))
+    if len(unique) <= _FEW_VALUES:
+        return ", ".join(map(_shown, unique))
+    numbers = [item for item in unique if not isinstance(item, str)]
+    return f"{_shown(min(numbers))} to {_shown(max(numbers))}"
 
 
 def _changed_names(result: WhatIf) -> list[str]:

@@ -14,6 +14,7 @@ import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Sealed:
     what: str
     data: bytes
 
-    @property
+    @cached_property
     def value(self) -> Any:
         """The value; CodecError cannot happen to what `keep` wrote."""
         _log.info("%s: from the store", self.what)

@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
 
-__all__ = ["call", "load_function"]
+__all__ = ["call", "load_function", "load_module"]
 
 _MODULE_PREFIX = "kernelcast_workload_"
 
@@ -30,7 +30,7 @@ def load_function(folder: Path, reference: str, where: str) -> Callable[..., Any
     path = folder / file
     if not path.is_file():
         raise WorkloadError(f"{where}: no file {path}")
-    module = _load_module(path, where)
+    module = load_module(path, where)
     function = getattr(module, name, None)
     if not callable(function):
         functions = [item for item, value in vars(module).items() if callable(value)]
@@ -46,7 +46,8 @@ def call(function: Callable[..., Any], where: str, *arguments: object) -> Any:
         raise _failed(where, error) from error
 
 
-def _load_module(path: Path, where: str) -> ModuleType:
+def load_module(path: Path, where: str) -> ModuleType:
+    """A file, run as a module of its own; WorkloadError names the line where its code fails."""
     spec = importlib.util.spec_from_file_location(f"{_MODULE_PREFIX}{path.stem}", path)
     if spec is None or spec.loader is None:
         raise WorkloadError(f"{where}: {path} cannot be imported")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
     from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
-__all__ = ["EXPLAINED", "NAME", "interval"]
+__all__ = ["EXPLAINED", "NAME", "RANGED", "interval"]
 
 NAME = "interval"
 
@@ -52,8 +52,16 @@ EXPLAINED = ModelOption(
     lambda given: "" if given in ("yes", "no") else f"explained is yes or no, not {given!r}",
 )
 
+RANGED = ModelOption(
+    "ranged",
+    str,
+    "yes or no: whether the launch is simulated with facts of the GPU that are a little off, too, "
+    "to say between which times it may lie; otherwise errors of measured launches alone say it.",
+    lambda given: "" if given in ("yes", "no") else f"ranged is yes or no, not {given!r}",
+)
 
-@declared(needs={Recording.PATHS}, options=(EXPLAINED,))
+
+@declared(needs={Recording.PATHS}, options=(EXPLAINED, RANGED))
 def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """Estimates from a simulated SM; ModelNotApplicable for devices without timing facts."""
     if device.timing is None:
@@ -65,7 +73,8 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
     timed = profile.derived(timed_warps)
     if timed is None:
         return interval_bound(profile, device, factor)
-    made = _simulated(profile, timed, device, factor)
+    others = () if options.value(RANGED) == "no" else premises(device)
+    made = _simulated(profile, timed, device, factor, others)
     return made.estimate if options.value(EXPLAINED) == "no" else _explained(made, timed, factor)
 
 
@@ -95,8 +104,13 @@ def _explained(made: _Simulated, kernel: TimedKernel, factor: float) -> Estimate
 
 
 def _simulated(
-    profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
+    profile: KernelProfile,
+    kernel: TimedKernel,
+    device: Device,
+    factor: float,
+    versions: tuple[Device, ...],
 ) -> _Simulated:
+    """Times the launch on the device, and on `versions` of it, which say how far it may be off."""
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
     from kernelcast.simcore.timing.launch.steady_stretch import MOST_INSTRUCTIONS
     from kernelcast.simcore.timing.walk.shared_tables import SharedTables
@@ -106,7 +120,7 @@ def _simulated(
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         first = pool.submit(timed, device)
-        others = [pool.submit(timed, item, only_time=True) for item in premises(device)]
+        others = [pool.submit(timed, item, only_time=True) for item in versions]
         walks = [first, *others]
         expected_s = expected_walks_s(kernel, device, len(walks), MOST_INSTRUCTIONS)
         stage = lasting_stage("walk", expected_s)
@@ -127,7 +141,7 @@ def _simulated(
         bottleneck=terms.bottleneck.name,
         time_low_s=min(error.low * terms.seconds, *seconds),
         time_high_s=max(error.high * terms.seconds, *seconds),
-        basis=f"simulated again with {SPREAD}; {error.basis}",
+        basis=f"simulated again with {SPREAD}; {error.basis}" if versions else error.basis,
         coverage=error.coverage,
         repeats=profile.repeats,
         parameters=_parameters(timing, kernel, device, terms.seconds),

@@ -34,6 +34,7 @@ __all__ = [
     "FollowedFact",
     "changed_device",
     "followed_facts",
+    "numeric_fact",
     "typed_changes",
 ]
 
@@ -94,6 +95,15 @@ def changed_device(device: Device, changes: Changes) -> Device:
             name: rate * ceiling_factor(name, old, new) for name, rate in device.ceilings.items()
         },
     )
+
+
+def numeric_fact(device: Device, name: str) -> float:
+    """The number that a fact has; DeviceFileError when the device has no such number."""
+    old = device_facts(device)
+    value = old.get(_known(device, old, name))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DeviceFileError(f"{device.name}: {name} is no number")
+    return float(value)
 
 
 def followed_facts(device: Device, changes: Changes) -> tuple[FollowedFact, ...]:

@@ -276,7 +276,7 @@ class _Reader:
         """
         if not isinstance(entries, Mapping):
             raise self._error(name, f"must be a section [{name}]")
-        types = get_type_hints(facts)
+        types = _types_of(facts)
         names = {item.name: item.default is MISSING for item in fields(facts)}
         self._reject_unknown(entries, names, f"{name}.")
         return {
@@ -356,6 +356,12 @@ class _Reader:
 
     def _error(self, key: str, message: str) -> DeviceFileError:
         return DeviceFileError(f"{self.file}: {key}: {message}")
+
+
+@cache
+def _types_of(facts: type[Any]) -> dict[str, Any]:
+    """The types of a dataclass's fields; a changed device asks for those of all sections."""
+    return get_type_hints(facts)
 
 
 def _given(expected: Any) -> Any:
