@@ -14,6 +14,7 @@ from kernelcast.simcore.checking.records import (
 )
 from kernelcast.simcore.checking.rules import order_of
 from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
@@ -102,14 +103,19 @@ class Wording:
         if space == "global":
             found = self._memory.globals.find(raw.address)
             if found is not None:
-                return f"{found.name}[{raw.address - found.address}]"
+                return _byte_of(found.name, raw.address - found.address)
         if space == "shared":
             for name, symbol in self._kernel.symbols.items():
                 first = self._memory.symbols.get(name, -1)
                 inside = first <= raw.address < first + symbol.size
                 if symbol.space is AddressSpace.SHARED and inside:
-                    return f"{name}[{raw.address - first}]"
+                    return _byte_of(name, raw.address - first)
         return ""
+
+
+def _byte_of(symbol: str, offset: int) -> str:
+    """A place in a variable, by the name that its function gives it."""
+    return f"{source_name(symbol).rpartition('::')[2]}, byte {offset:,}"
 
 
 def _what(instruction: Instruction) -> str:

@@ -47,7 +47,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     else:
         yield from _side("", finding.second)
     if finding.object:
-        yield f"    at {finding.object} in {finding.space} memory"
+        yield f"    in {finding.object}, of {finding.space} memory"
 
 
 def _side(name: str, side: Side) -> Iterator[str]:

@@ -76,7 +76,7 @@ def test_both_sides_of_a_race_have_threads_and_lines() -> None:
     assert race.second.thread is not None
     assert {race.first.thread[0] // 32, race.second.thread[0] // 32} == {0, 1}
     assert race.space == "shared"
-    assert race.object.startswith("tile[")
+    assert race.object.startswith("tile, byte ")
 
 
 def test_buffers_stay_as_they_are() -> None:
