@@ -247,7 +247,7 @@ def test_profiles_say_what_was_found() -> None:
     program.run("look", a)
     trace = program.run("look", a)
     assert any(line.startswith("caches: kept") for line in trace.profile(V100).assumptions)
-    with pytest.raises(TraceFormatError, match=r"and kept caches, not of v100-pcie .* cold caches"):
+    with pytest.raises(TraceFormatError, match="with kept caches, not cold ones: execute"):
         trace.with_caches("cold").profile(V100)
     with pytest.raises(TraceFormatError, match="not of mi210"):
         trace.profile(MI210)

@@ -235,7 +235,11 @@ def test_sparse_product_without_a_message(browser: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
-def test_triton_product_without_a_message(browser: Any, tmp_path: Path) -> None:
+def test_triton_product_without_a_message(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Triton's own cache would tell the places of sources as they were when it was filled."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
     torch: Any = pytest.importorskip("torch", reason="no torch; CI has it")
     pytest.importorskip("triton", reason="no Triton; CI has it")
     matmul = module_of(EXAMPLES / "triton" / "matmul.py")

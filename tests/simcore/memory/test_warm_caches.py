@@ -125,7 +125,7 @@ def test_warm_launches_take_less_time() -> None:
 
 def test_a_run_with_cold_caches_says_that_it_has_no_warm_ones() -> None:
     trace = run(1 << 16, V100)
-    with pytest.raises(TraceFormatError, match="and warm caches: execute"):
+    with pytest.raises(TraceFormatError, match="with cold caches, not warm ones: execute"):
         trace.with_caches("warm").profile(V100)
     with pytest.raises(KernelcastError, match="unknown caches 'hot'; known: cold, warm"):
         trace.with_caches("hot")

@@ -172,7 +172,7 @@ def strided_kernel(kind: str, stride: int, device: Device, trips: int) -> TimedK
         mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31;
         mul.wide.u32 %rd2, %r2, {stride * size}; add.s64 %rd3, %rd1, %rd2;
         L: {loads} sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L; ret; }}"""
-    kernel = timed(source, device, [np.zeros(1 << 15)], 1, 1024, trips)
+    kernel = timed(source, device, [np.zeros((1 << 18) // size, f"f{size}")], 1, 1024, trips)
     count = len(kernel.pipeline)
     return replace(
         kernel, levels=replace(kernel.levels, l1_hits=np.ones(count), l1_pending=np.zeros(count))

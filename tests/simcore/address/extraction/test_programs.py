@@ -158,7 +158,8 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kc.Module:
 
 def extracted(kernel: RunnableKernel, case: Case) -> AddressKernel:
     count = max(3 * CELLS, WIDTH * HEIGHT * (DEPTH + 1), CELLS * TRIPS, (WIDTH + 6) * (HEIGHT + 6))
-    buffers = [np.zeros(count * case.element_bytes // 4, np.float32) for _ in range(2)]
+    width = 8 if case.element_bytes == 8 else 4
+    buffers = [np.zeros(count * case.element_bytes // width, f"f{width}") for _ in range(2)]
     arguments: list[Argument] = [*buffers, *case.rest]
     return address_kernel(kernel, grid=case.grid, block=case.block, args=arguments)
 
