@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +44,14 @@ class Isolation:
 
     def answer(self, question: Any) -> dict[str, Any]:
         """What a process of its own answers; an `error` where it did not, with the reason."""
+        # The process may be killed: who waits for it removes what it wrote.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            return self._answer(question, folder)
+
+    def _answer(self, question: Any, folder: str) -> dict[str, Any]:
         context = multiprocessing.get_context("forkserver")
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(theirs, question, self), daemon=True)
+        process = context.Process(target=_work, args=(theirs, question, folder, self), daemon=True)
         process.start()
         theirs.close()
         try:
@@ -66,9 +72,10 @@ class Isolation:
             process.close()
 
 
-def _work(pipe: Any, question: Any, limits: Isolation) -> None:
-    """The life of a request's process."""
+def _work(pipe: Any, question: Any, folder: str, limits: Isolation) -> None:
+    """The life of a request's process, whose temporary files lie in `folder`."""
     os.setsid()  # what it starts, clang say, ends with it
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
     _limit(limits)
     silent = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):

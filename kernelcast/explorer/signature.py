@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from kernelcast.explorer.request import Argument, Request
+from kernelcast.inputs.signatures import NamedParameter, signatures
 
 __all__ = ["guessed"]
 
-_OF_C = re.compile(
-    r"(?:__global__|\bkernel\b|__kernel)[^;{(]*?"
-    r"(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\bvoid\s+"
-    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)"
-)
 _OF_PTX = re.compile(r"\.entry\s+(?P<name>[\w$]+)\s*\((?P<parameters>[^)]*)\)")
 _PTX_PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^,]*?\s([\w$]+)\s*(?:\[\d+\])?$"
 )
-_QUALIFIERS = re.compile(
-    r"\b(const|volatile|restrict|__restrict__|__restrict|__global|global|__constant|constant|struct"
-    r"|__grid_constant__|__local|local)\b"
-)
-_ELEMENTS = (
-    ("unsigned long long", "u64"), ("long long", "s64"), ("unsigned long", "u64"),
-    ("unsigned int", "u32"), ("unsigned short", "u16"), ("unsigned char", "u8"),
-    ("double", "f64"), ("float", "f32"), ("__half", "f16"), ("half", "f16"), ("size_t", "u64"),
-    ("ulong", "u64"), ("long", "s64"), ("uint64_t", "u64"), ("int64_t", "s64"),
-    ("uint32_t", "u32"), ("int32_t", "s32"), ("unsigned", "u32"), ("uint", "u32"), ("int", "s32"),
-    ("short", "s16"), ("uchar", "u8"), ("char", "s8"), ("bool", "u8"),
-)  # fmt: skip
 _TWO_DIMENSIONS = re.compile(r"(threadIdx|blockIdx|ctaid|tid)\.y|get_(global|local|group)_id\(1\)")
 _LINE, _SQUARE = 1 << 20, 512
 
 
 def guessed(request: Request) -> Request:
     """The request with what it leaves open: n, grid, thread block, and the arguments."""
-    from dataclasses import replace
-
     is_square = _TWO_DIMENSIONS.search(request.source) is not None
     block = request.block or ("16, 16" if is_square else "256")
     sides = ["x", "y", "z"][: block.count(",") + 1]
@@ -50,20 +33,24 @@ def guessed(request: Request) -> Request:
 
 
 def _arguments(request: Request, shape: str) -> list[Argument]:
-    is_ptx = request.language == "ptx"
-    match = (_OF_PTX if is_ptx else _OF_C).search(request.source)
+    """Those of the first kernel; none while the text is not one."""
+    if request.language != "ptx":
+        found = next(iter(signatures(request.source).values()), ())
+        return [_of_c(parameter, shape) for parameter in found]
+    match = _OF_PTX.search(request.source)
     parameters = match["parameters"].split(",") if match else []
-    read = _of_ptx if is_ptx else _of_c
-    return [read(text.strip(), shape) for text in parameters if text.strip() not in ("", "void")]
+    return [_of_ptx(text.strip(), shape) for text in parameters if text.strip()]
 
 
-def _of_c(text: str, shape: str) -> Argument:
-    plain = _QUALIFIERS.sub(" ", text)
-    name = (re.findall(r"\w+", plain) or ["x"])[-1]
-    kind = next((ptx for spelled, ptx in _ELEMENTS if re.search(rf"\b{spelled}\b", plain)), "f32")
-    if "*" in plain or "[" in plain:
-        return Argument(name, f"{kind}[{shape}]", "uniform" if kind[0] == "f" else "zeros")
-    return Argument(name, kind, "1.5" if kind[0] == "f" else "n")
+def _of_c(parameter: NamedParameter, shape: str) -> Argument:
+    kind = parameter.type or "f32"
+    is_real = kind[0] in "fb"
+    if parameter.is_pointer:
+        lanes = f", {parameter.lanes}" if parameter.lanes > 1 else ""
+        return Argument(
+            parameter.name, f"{kind}[{shape}{lanes}]", "uniform" if is_real else "zeros"
+        )
+    return Argument(parameter.name, kind, "1.5" if is_real else "n")
 
 
 def _of_ptx(text: str, shape: str) -> Argument:

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from kernelcast.cli import options
+from kernelcast.cli.option_bundles import bundled
 from kernelcast.cli.validate.opencl import show_opencl
 from kernelcast.cli.validate.output import ValidationOutput
 from kernelcast.cli.validate.suite import show_suite, suite_devices
@@ -21,7 +22,6 @@ from kernelcast.shipped_files import validation_folder
 
 __all__ = ["validate"]
 
-_OUTPUT = "Output"
 _OF_THE_SUITE = "Of the suite"
 _OF_OPENCL = "Of opencl"
 _SMALL = "small"
@@ -125,23 +125,9 @@ _Code: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-_Markdown: TypeAlias = Annotated[
-    bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
-]
-_Html: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
-    ),
-]
-_Plot: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Draw predicted over measured: PNG or SVG.", rich_help_panel=_OUTPUT
-    ),
-]
 
 
+@bundled
 def validate(
     suite: Annotated[Suite, typer.Argument(help="What to compare with what.")],
     model: _Models = None,
@@ -158,11 +144,8 @@ def validate(
     table: _Table = "",
     sample: _Sample = None,
     code: _Code = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    markdown: _Markdown = False,
-    html: _Html = None,
-    plot: _Plot = None,
+    *,
+    output: ValidationOutput,
 ) -> None:
     """Compares predictions with measurements and shows every error.
 
@@ -187,7 +170,6 @@ def validate(
     point from the baseline.
     """
     validation_folder()
-    output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
     _check_options(
         suite,

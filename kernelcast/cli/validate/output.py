@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from kernelcast.cli import options
 from kernelcast.cli.terminal import show_error, show_line, show_result
 from kernelcast.errors import KernelcastError
 from kernelcast.partial_files import ReplacedFile
@@ -22,16 +23,33 @@ __all__ = ["NEGATIVE", "ValidationOutput"]
 NEGATIVE = 1
 """The exit status of a comparison that is not good enough."""
 
+_OUTPUT = "Output"
+_Markdown: TypeAlias = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
+]
+_Html: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
+    ),
+]
+_Plot: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Draw predicted over measured: PNG or SVG.", rich_help_panel=_OUTPUT
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class ValidationOutput:
     """One form on standard output; a page and a plot in files besides."""
 
-    json: bool
-    csv: bool
-    markdown: bool
-    html: Path | None
-    plot: Path | None
+    json: options.Json = False
+    csv: options.Csv = False
+    markdown: _Markdown = False
+    html: _Html = None
+    plot: _Plot = None
 
     def check(self) -> None:
         """Raises KernelcastError where a file cannot be written, before anything is executed."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -44,6 +47,7 @@ def test_arguments_are_guessed_from_the_signature() -> None:
         ("cuda", "__global__ void k(const double* __restrict__ a) {}", ("a", "f64[n]")),
         ("cuda", "__global__ void __launch_bounds__(64) k(unsigned int *p) {}", ("p", "u32[n]")),
         ("cuda", "__global__ void k(size_t count) {}", ("count", "u64")),
+        ("cuda", "struct S {}; __global__ void k(const float4 *p) {}", ("p", "f32[n, 4]")),
         ("opencl", "kernel void k(global long *a) { get_global_id(1); }", ("a", "s64[n, n]")),
         ("hip", "__global__ void k(long long *a) { threadIdx.y; }", ("a", "s64[n, n]")),
         ("ptx", ".visible .entry k(.param .u64 p) {}", ("p", "f32[n]")),
@@ -137,6 +141,23 @@ def test_limits_are_answers(explorer: Explorer) -> None:
     large = explorer.ask(SAXPY, size=2_500_000_000)
     assert "kernelcast failed" not in large.get("error", "")
     assert "Triton is Python" in explorer.ask("import os", "triton")["error"]
+
+
+def test_a_process_that_is_killed_leaves_no_files(tmp_path: Path) -> None:
+    question = {"language": "cuda", "source": ENDLESS, "devices": ["a100-40gb"], "size": 1024}
+    code = (
+        "from kernelcast.explorer.isolation import Isolation\n"
+        f"print(Isolation(seconds=5.0).answer({question!r}))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "error" in told.stdout
+    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith("tmp")]
 
 
 def memory_of(process: int) -> int:
