@@ -26,6 +26,7 @@ from kernelcast.report.whatif import whatif_record
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.metric_names import Naming, metrics
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.studies.data_set import SweepResult
 from kernelcast.triton_calls.session import CallSession
 from kernelcast.triton_calls.tuning import Tuning
 
@@ -139,4 +140,5 @@ _RECORDS: Mapping[type, Callable[[Any], Sequence[Record]]] = {
     Tuning: _rows_of(Tuning.as_dict),
     CaptureResult: _launches,
     CallSession: _calls,
+    SweepResult: lambda found: found.rows,
 }

@@ -33,7 +33,7 @@ def guessed(request: Request) -> Request:
 
 
 def _arguments(request: Request, shape: str) -> list[Argument]:
-    """Those of the first kernel; none while the text is not one."""
+    """The arguments of the first kernel; none while the text is not one."""
     if request.language != "ptx":
         found = next(iter(signatures(request.source).values()), ())
         return [_of_c(parameter, shape) for parameter in found]

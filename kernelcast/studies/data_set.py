@@ -13,17 +13,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelcast.errors import InputError
+from kernelcast.notebook import Tabular
 from kernelcast.partial_files import ReplacedFile, remove_left_overs
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.rows import Row, columns_of
 from kernelcast.studies.tasks import Task, tasks_of
 from kernelcast.studies.values import Interval
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = ["PLAN_FILE", "DataSet", "Design", "SweepResult", "read_result"]
 
@@ -34,8 +32,8 @@ _FORMAT = 1
 _WITH_INDICES = ("sobol", "morris")
 
 
-@dataclass(frozen=True)
-class SweepResult:
+@dataclass(frozen=True, repr=False)
+class SweepResult(Tabular):
     """All rows of a sweep in the order of their points; columns are those of docs/sweep.md.
 
     `seconds`: how long this run took, 0 for one that was read. `design`: how changed devices were
@@ -57,13 +55,11 @@ class SweepResult:
         """Rows with a time."""
         return [row for row in self.rows if row["error"] is None]
 
-    def to_frame(self) -> pandas.DataFrame:
-        """The rows as a DataFrame; InputError where pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_frame needs pandas: pip install pandas") from None
-        return pandas.DataFrame.from_records(list(self.rows))
+    @property
+    def label(self) -> str:
+        """How many points there are, and how many failed."""
+        failed = f", {self.failed:,} of them failed" if self.failed else ""
+        return f"sweep {self.folder}: {len(self.rows):,} points{failed}"
 
 
 @dataclass(frozen=True, slots=True)

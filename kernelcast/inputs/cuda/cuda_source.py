@@ -172,21 +172,26 @@ def _device_part(path: Path, source: bytes, options: CompilerOptions) -> _Text |
 
     Headers that are nowhere are left out too: what kernels need of them is missed by the compiler.
     """
-    text, given = _decoded(source), {}
+    text = _decoded(source)
     folders = (*options.include, *cuda_header_folders())
     files = included_files(path, source, options.include) or []
     texts = {file: _decoded(read_input(file)) for file in files}
-    missing = []
-    for name in names_of_headers("\n".join((text, *texts.values()))):
-        places = [folder / name for folder in (path.parent, *folders)]
-        own = next((file for file in texts if file in places or file.match(name)), None)
-        if own is not None:
-            given[name] = without_host_code(texts[own], texts.values())
-            if given[name] == texts[own]:
-                del given[name]
-        elif name.startswith(_OF_THE_HOST) or not _is_there(name, places):
-            given[name] = _NO_HEADER
-            missing += [] if name in _HOST_HEADERS or name.startswith(_OF_THE_HOST) else [name]
+    own: dict[str, Path] = {}
+    given: dict[str, str] = {}
+    missing: list[str] = []
+    for including, content in ((path, text), *texts.items()):
+        for name in names_of_headers(content):
+            places = [folder / name for folder in (including.parent, *folders)]
+            file = next((place for place in places if place in texts), None)
+            if file is not None:
+                own.setdefault(name, file)
+            elif name.startswith(_OF_THE_HOST) or not _is_there(name, places):
+                given[name] = _NO_HEADER
+                is_known = name in _HOST_HEADERS or name.startswith(_OF_THE_HOST)
+                missing += [] if is_known or name in missing else [name]
+    reduced = {name: without_host_code(texts[file], texts.values()) for name, file in own.items()}
+    if any(reduced[name] != texts[file] for name, file in own.items()):
+        given |= reduced  # all of them: a text without a file finds none beside it
     device = without_host_code(text, texts.values())
     if device == text and len(given) == len(missing):
         return None  # the first header that is missing is what is wrong

@@ -134,6 +134,25 @@ def test_headers_of_the_user_lose_their_host_code_too(tmp_path: Path) -> None:
 
 @needs_nvrtc
 @needs_headers
+def test_headers_are_found_from_where_they_are_included(tmp_path: Path) -> None:
+    """Two of one name: that of another folder is not taken for one that is nowhere."""
+    (tmp_path / "parts").mkdir()
+    near = '#include "sizes.h"\n#include <vector>\nstd::vector<int> all;\n'
+    (tmp_path / "parts" / "near.h").write_text(near)
+    (tmp_path / "parts" / "sizes.h").write_text("#include <string>\n#define SIZE 3\n")
+    file = tmp_path / "program.cu"
+    kernel = '#include "parts/near.h"\n__global__ void k(int *x) { x[0] = SIZE; }\n'
+    file.write_text(kernel + "int main() { std::string text; }")
+    x = np.zeros(1, np.int32)
+    kc.load(file)["k"].run(grid=1, block=1, args=[x])
+    assert x[0] == 3
+    file.write_text(kernel.replace("parts/near.h", "sizes.h") + "int main() { std::string t; }")
+    with pytest.raises(CompilationError, match=r"SIZE.*not found: sizes\.h"):
+        kc.load(file)
+
+
+@needs_nvrtc
+@needs_headers
 def test_errors_of_device_code_keep_their_places(tmp_path: Path) -> None:
     file = tmp_path / "program.cu"
     file.write_text(PROGRAM.replace("out[i] = p[i].sum()", "out[i] = p[i].product()"))
