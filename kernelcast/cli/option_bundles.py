@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -90,14 +90,11 @@ class OutputOptions:
         show_result(json=self.json, csv=self.csv, record=record, rows=rows, report=report)
 
 
-_BUNDLES = (ExecutionOptions, OutputOptions, OwnOptions)
-
-
 def bundled(command: Callable[..., None]) -> Callable[..., None]:
     """A command in which each field of a parameter that is a bundle is an option of its own."""
     signature = inspect.signature(command, eval_str=True)
     kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    bundles = {name: kind for name, kind in kinds.items() if kind in _BUNDLES}
+    bundles = {name: kind for name, kind in kinds.items() if _is_bundle(kind)}
     parts = {name: _options(kind) for name, kind in bundles.items()}
 
     @wraps(command)
@@ -115,6 +112,11 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
+
+
+def _is_bundle(kind: object) -> bool:
+    """Whether a parameter stands for several options: no single option is a dataclass."""
+    return kind is OwnOptions or (isinstance(kind, type) and is_dataclass(kind))
 
 
 def _options(bundle: type[Any]) -> list[inspect.Parameter]:
