@@ -90,6 +90,7 @@ STEP(ldg_ca_32, asm volatile("{.reg .u32 t; ld.global.ca.u32 t, [%1]; xor.b32 %0
 STEP(ldg_ca_128, asm volatile("{.reg .u32 t<4>; ld.global.ca.v4.u32 {t0, t1, t2, t3}, [%4]; xor.b32 %0, %0, t0; xor.b32 %1, %1, t1; xor.b32 %2, %2, t2; xor.b32 %3, %3, t3;}" : "+r"(u[0]), "+r"(u[1]), "+r"(u[2]), "+r"(u[3]) : "l"(at.own16 + ((at.round * kUnrolled + turn) & (at.mask / 4)) * 16384)))
 STEP(ldg_ca_one, asm volatile("{.reg .u32 t; ld.global.ca.u32 t, [%1]; xor.b32 %0, %0, t;}" : "+r"(U) : "l"(at.one + ((at.round * kUnrolled + turn) & at.mask) * 4)))
 STEP(stg_32, asm volatile("st.volatile.global.u32 [%1], %0;" ::"r"(U), "l"(at.own)))
+STEP(s2r_smid, asm volatile("{.reg .u32 t; mov.u32 t, %%smid; xor.b32 %0, %0, t;}" : "+r"(U)))
 STEP(barrier, asm volatile("bar.sync 0;"))
 STEP(warp_sync, asm volatile("bar.warp.sync 0xffffffff;"))
 STEP(fence_block, asm volatile("membar.cta;"))
@@ -249,6 +250,7 @@ int main() {
     SWEEP(reds_add_one_f32); SWEEP(ldg_32); SWEEP(ldg_ca_32); SWEEP(ldg_ca_128);
     SWEEP(ldg_ca_one); SWEEP(stg_32); SWEEP(barrier); SWEEP(warp_sync); SWEEP(fence_block);
     SWEEP(fence_gpu);
+    SWEEP(s2r_smid);
     SWEEP(branch_uniform); SWEEP(branch_taken); SWEEP(branch_divergent);
     SWEEP(mma_f16); SWEEP(mma_tf32); SWEEP(mma_s8); SWEEP(mma_f64);
     sweep<steps::ldc<1>>(buffers, "ldc_1");

@@ -12,6 +12,19 @@ __global__ void one_store(int* to) {
     if (threadIdx.x == 0) to[blockIdx.x] = 1;
 }
 
+enum class Life { thread_x, thread_xy, place_xy, copies };
+
+// Warps of a few instructions: where they are, and a word that is written, or copied. What they
+// touch is `mask` + 1 words, which L2 holds.
+template <Life life>
+__global__ void short_lived(const float* from, float* to, unsigned mask) {
+    unsigned at = threadIdx.x;
+    if (life != Life::thread_x) at += threadIdx.y * blockDim.x;
+    if (life == Life::place_xy || life == Life::copies)
+        at = ((blockIdx.y * blockDim.y + threadIdx.y) * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    to[at & mask] = life == Life::copies ? from[at & mask] : 1.0f;
+}
+
 // Thread blocks that stay for a while: the next one of an SM begins when one has ended.
 __global__ void wait(int64_t cycles, int64_t* ends) {
     int64_t start = clock64();
@@ -48,6 +61,18 @@ void show_grid(int blocks, int threads, size_t shared) {
     char settings[64];
     std::snprintf(settings, sizeof settings, "blocks=%d threads=%d shared_kib=%zu", blocks, threads, shared / 1024);
     row("nothing", settings, seconds([&] { nothing<<<blocks, threads, shared>>>(); }), "s");
+}
+
+template <Life life>
+void show_short(const char* name, float* memory, int x, int y) {
+    int sms = multiprocessors(), many = 128 * 1024 / (x * y);  // 64 full waves of threads
+    char settings[64];
+    std::snprintf(settings, sizeof settings, "threads=%dx%d blocks_of_sm=%d", x, y, many);
+    auto taken = [&](int turns) {
+        dim3 blocks(sms, many * turns);
+        return seconds([&] { short_lived<life><<<blocks, dim3(x, y)>>>(memory, memory + (1 << 21), (1 << 20) - 1); });
+    };
+    row(name, settings, (taken(3) - taken(1)) / (2 * many), "s of an SM for each thread block");
 }
 
 template <int kLines>
@@ -89,6 +114,13 @@ int main() {
         std::snprintf(settings, sizeof settings, "launches=%d", many);
         row("in_a_row", settings, seconds([&] { for (int i = 0; i < many; ++i) nothing<<<1, 32>>>(); }), "s");
         row("in_a_row_full", settings, seconds([&] { for (int i = 0; i < many; ++i) wait<<<sms, 128>>>(20000, nullptr); }), "s");
+    }
+    float* words = allocate<float>(1 << 22);
+    for (auto [x, y] : std::vector<std::pair<int, int>>{{32, 1}, {64, 1}, {128, 1}, {256, 1}, {1024, 1}, {16, 16}, {32, 8}, {32, 32}, {8, 8}}) {
+        show_short<Life::thread_x>("short_thread_x", words, x, y);
+        show_short<Life::thread_xy>("short_thread_xy", words, x, y);
+        show_short<Life::place_xy>("short_place_xy", words, x, y);
+        show_short<Life::copies>("short_copies", words, x, y);
     }
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));

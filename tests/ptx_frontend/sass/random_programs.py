@@ -29,6 +29,7 @@ __all__ = [
     "architectures_of",
     "differences",
     "programs",
+    "together",
 ]
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
@@ -135,7 +136,7 @@ def architectures_of(seed: int) -> tuple[str, str]:
     return ARCHITECTURES[seed % count], ARCHITECTURES[(seed + 1 + seed // count % 7) % count]
 
 
-def _together(items: list[Program]) -> str:
+def together(items: list[Program]) -> str:
     """One file with the kernels k0, k1, ..."""
     texts = []
     for index, program in enumerate(items):
@@ -151,7 +152,7 @@ def differences(
     items: list[Program], architectures: Sequence[str], engines: Sequence[str] = _ENGINES
 ) -> list[Difference]:
     """What the machine code of programs does otherwise than their PTX."""
-    text = _together(items)
+    text = together(items)
     source = read_ptx(text, "random.ptx")
     found = []
     expected = [
