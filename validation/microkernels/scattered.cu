@@ -21,20 +21,44 @@ __host__ __device__ inline uint64_t mixed(uint64_t x) {
     return x ^ x >> 33;
 }
 
-// Pieces of `piece` words of 4 bytes at random places, a word a lane, eight loads before the first use.
-__global__ void pieces(const uint32_t* words, uint64_t places, int piece, int rounds, uint32_t* kept) {
-    uint64_t thread = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
-    uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+__device__ inline uint32_t mixed_word(uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+// Where pieces of 2^`log_piece` words lie: groups of 2^`log_group` of them, each group at a random
+// one of `mask` + 1 places, a power of two; a piece every `spread` of its own lengths.
+struct Pieces {
+    uint32_t mask;
+    int log_piece, log_group, spread;
+
+    __device__ size_t word(uint32_t thread) const {
+        uint32_t within = thread & ((1u << log_piece) - 1), number = thread >> log_piece;
+        uint32_t in_group = number & ((1u << log_group) - 1);
+        size_t place = mixed_word(number >> log_group) & mask;
+        return ((place << log_group | in_group) * spread << log_piece) + within;
+    }
+};
+
+// A word a lane, eight loads before the first use.
+template <bool writes>
+__global__ void pieces(uint32_t* words, Pieces where, int rounds, uint32_t* kept) {
+    uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     uint32_t sum = 0;
     for (int round = 0; round < rounds; round += 8) {
         uint32_t found[8];
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            uint64_t at = thread + (round + i) * threads;
-            found[i] = __ldcg(words + mixed(at / piece) % places * piece + at % piece);
+            uint32_t* at = words + where.word(thread + (round + i) * threads);
+            if (writes) *at = round;
+            else found[i] = __ldcg(at);
         }
+        if (!writes)
 #pragma unroll
-        for (int i = 0; i < 8; ++i) sum ^= found[i];
+            for (int i = 0; i < 8; ++i) sum ^= found[i];
     }
     if (sum == 0xdeadbeef) *kept = sum;
 }
@@ -43,6 +67,24 @@ __global__ void pieces(const uint32_t* words, uint64_t places, int piece, int ro
 __global__ void square(const float* from, float* to, int width) {
     size_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     to[y * width + x] = from[y * width + x];
+}
+
+// As `square`, eight squares of a column of them a thread, all loads before the first store. `down`:
+// thread blocks follow one another down the columns.
+template <bool reads, bool writes, bool down>
+__global__ void squares(const float* from, float* to, int width) {
+    size_t across = down ? blockIdx.y : blockIdx.x, along = down ? blockIdx.x : blockIdx.y;
+    size_t x = across * blockDim.x + threadIdx.x, y = along * 8 * blockDim.y + threadIdx.y;
+    float found[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) found[i] = reads ? __ldcg(from + (y + i * blockDim.y) * width + x) : 1.0f;
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        if (writes) to[(y + i * blockDim.y) * width + x] = found[i];
+        sum += found[i];
+    }
+    if (!writes && sum == 3e33f) to[x] = sum;
 }
 
 // As `square`, without the read.
@@ -90,18 +132,32 @@ struct Arena {
     size_t bytes;
 };
 
-void show_pieces(const Arena& arena, size_t footprint, int piece) {
-    constexpr int kRounds = 32;
+template <bool writes>
+void show_pieces(const Arena& arena, const char* name, size_t footprint, int log_piece, int log_group = 0, int spread = 1) {
+    constexpr int kRounds = 64;
     int blocks = multiprocessors() * 8, threads = 256;
-    auto words = reinterpret_cast<const uint32_t*>(arena.memory);
+    auto words = reinterpret_cast<uint32_t*>(arena.memory);
     auto kept = reinterpret_cast<uint32_t*>(arena.memory + arena.bytes - 64);
-    uint64_t places = footprint / 4 / piece;
-    double taken =
-        seconds([&] { pieces<<<blocks, threads>>>(words, places, piece, 4 * kRounds, kept); }) -
-        seconds([&] { pieces<<<blocks, threads>>>(words, places, piece, kRounds, kept); });
+    size_t groups = (footprint / 4 / spread >> log_piece) >> log_group;
+    Pieces where{static_cast<uint32_t>(groups - 1), log_piece, log_group, spread};
+    double taken = seconds([&] { pieces<writes><<<blocks, threads>>>(words, where, 4 * kRounds, kept); }) -
+                   seconds([&] { pieces<writes><<<blocks, threads>>>(words, where, kRounds, kept); });
     char settings[96];
-    std::snprintf(settings, sizeof settings, "mib=%zu piece_bytes=%d", footprint / kMegabyte, piece * 4);
-    row("pieces", settings, 3.0 * kRounds * blocks * threads * 4 / taken, "bytes/s");
+    std::snprintf(settings, sizeof settings, "mib=%zu piece_bytes=%d group=%d spread=%d", footprint / kMegabyte,
+                  4 << log_piece, 1 << log_group, spread);
+    row(name, settings, 3.0 * kRounds * blocks * threads * 4 / taken, "bytes/s");
+}
+
+template <bool reads, bool writes, bool down>
+void show_squares(const Arena& arena, const char* name, int width, int x, int y) {
+    auto from = reinterpret_cast<const float*>(arena.memory);
+    auto to = reinterpret_cast<float*>(arena.memory + kGigabyte);
+    dim3 blocks(width / x, width / y / 8), threads(x, y);
+    if (down) std::swap(blocks.x, blocks.y);
+    double bytes = 4.0 * width * width * ((reads ? 1 : 0) + (writes ? 1 : 0));
+    char settings[64];
+    std::snprintf(settings, sizeof settings, "width=%d threads=%dx%d", width, x, y);
+    row(name, settings, bytes / seconds([&] { squares<reads, writes, down><<<blocks, threads>>>(from, to, width); }), "bytes/s");
 }
 
 void show_square(const Arena& arena, int x, int y) {
@@ -167,9 +223,22 @@ int main() {
     size_t bytes = std::min<size_t>(64, (available - 4 * kGigabyte) / kGigabyte) * kGigabyte;
     Arena arena{nullptr, bytes};
     arena.memory = allocate<char>(arena.bytes);
-    for (size_t mib : {16, 256, 4096, 32768})
-        for (int piece : {8, 16, 32, 64, 128, 256, 512, 1024})
-            if (mib * kMegabyte <= bytes) show_pieces(arena, mib * kMegabyte, piece);
+    for (size_t mib : {16, 256, 1024, 4096, 16384})
+        for (int log_piece = 3; log_piece <= 10; ++log_piece) {
+            show_pieces<false>(arena, "pieces", mib * kMegabyte, log_piece);
+            show_pieces<true>(arena, "pieces_written", mib * kMegabyte, log_piece);
+        }
+    for (auto [log_piece, spread] : std::vector<std::pair<int, int>>{{3, 2}, {3, 4}, {4, 2}, {4, 4}, {5, 2}, {5, 4}, {6, 2}})
+        for (int log_group = 0; log_group <= 8; ++log_group)
+            show_pieces<false>(arena, "pieces", 1024 * kMegabyte, log_piece, log_group, spread);
+    for (int width : {1024, 2048, 16384})
+        for (auto [x, y] : std::vector<std::pair<int, int>>{{8, 32}, {16, 16}, {32, 8}, {64, 4}, {128, 2}, {256, 1}}) {
+            show_squares<true, true, false>(arena, "squares", width, x, y);
+            show_squares<true, false, false>(arena, "squares_read", width, x, y);
+            show_squares<false, true, false>(arena, "squares_written", width, x, y);
+            show_squares<true, true, true>(arena, "squares_down", width, x, y);
+            show_squares<true, false, true>(arena, "squares_down_read", width, x, y);
+        }
     for (auto [x, y] : std::vector<std::pair<int, int>>{
              {8, 32}, {16, 16}, {32, 8}, {64, 4}, {128, 2}, {256, 1}, {8, 8}, {16, 8}, {32, 4}, {32, 32}, {64, 16}, {1024, 1}})
         show_square(arena, x, y);
