@@ -80,6 +80,7 @@ _MAY_BE_ZERO = frozenset(
         "timing.dram_queue_cycles",
         "timing.dram_mixed_queue_cycles",
         "timing.dram_turn_cycles",
+        "timing.dram_pieces_per_s",
         "timing.l2_partial_writes_per_s",
         "timing.barrier_warp_cycles",
         "timing.load_store_lanes",

@@ -74,6 +74,8 @@ class TimingFacts:
     dram_mixed_queue_cycles: float = 0.0
     dram_turn_cycles: float = 0.0
     """What a load waits longer at DRAM where as much is written as read, however little that is."""
+    dram_pieces_per_s: float = 0.0
+    """Pieces of 256 aligned bytes that DRAM begins to move, however little of them (0: any)."""
     l2_partial_writes_per_s: float = 0.0
     """Sectors that L2 takes of all SMs when they are written in part (0: as many as others)."""
     barrier_warp_cycles: float = 0.0

@@ -16,6 +16,7 @@ from kernelcast.simcore.device.device import CacheFacts
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, low_bits
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
+from kernelcast.simcore.memory.dram_pieces import none_begun
 from kernelcast.simcore.memory.replacement.policies import (
     POLICIES,
     cold_recency,
@@ -41,6 +42,7 @@ __all__ = [
     "fetched_groups",
     "find",
     "home",
+    "line_bytes",
     "open_line",
     "write_part",
     "write_whole",
@@ -72,6 +74,7 @@ class CacheState(NamedTuple):
     `stamps`: when sectors came last into each slot, `stamp`; they are on their way for
     `pending_cycles` after that.
     `stores`: the last store to each slot in two words, its stamp and its SM.
+    `begun`: pieces of DRAM that were asked for lately (`dram_pieces`).
     `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
     read first because they were incomplete.
     """
@@ -99,6 +102,7 @@ class CacheState(NamedTuple):
     written: Ints
     stamps: Ints
     stores: Ints
+    begun: Ints
     pending_cycles: int
 
 
@@ -148,6 +152,7 @@ def empty_cache(
         written=np.zeros(2, np.int64),
         stamps=np.full(slots, _LONG_AGO, np.int64),
         stores=np.full(2 * slots if keeps_dirty else 0, _LONG_AGO, np.int64),
+        begun=none_begun(),
         pending_cycles=pending_cycles,
     )
 
@@ -212,7 +217,14 @@ def copied(cache: CacheState) -> CacheState:
         written=np.zeros_like(cache.written),
         stamps=np.full_like(cache.stamps, _LONG_AGO),
         stores=np.full_like(cache.stores, _LONG_AGO),
+        begun=none_begun(),
     )
+
+
+@compiled
+def line_bytes(cache: CacheState) -> int:
+    """Bytes of a line."""
+    return cache.sectors_per_line * cache.sector_bytes
 
 
 @compiled

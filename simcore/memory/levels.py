@@ -15,10 +15,12 @@ from kernelcast.simcore.memory.cache import (
     fetched_groups,
     find,
     home,
+    line_bytes,
     open_line,
     write_part,
     write_whole,
 )
+from kernelcast.simcore.memory.dram_pieces import READ, WRITTEN, begins
 from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, Lines, sector_masks
 from kernelcast.simcore.memory.way_search import trailing_zeros
@@ -64,6 +66,7 @@ class Counters(NamedTuple):
     `partial_writes`: sectors at L2 that stores write in part, less those that others complete.
     `merged_writes`: sectors of stores that L1 hands on together with those of the store before.
     `l1_pending` and `l2_pending` of the hits find a sector that is still on its way.
+    `read_pieces`, `written_pieces`: pieces that DRAM begins for them (`dram_pieces`).
     """
 
     requests: Ints
@@ -82,6 +85,8 @@ class Counters(NamedTuple):
     l1_pending: Ints
     l2_pending: Ints
     merged_writes: Ints
+    read_pieces: Ints
+    written_pieces: Ints
 
 
 class Access(NamedTuple):
@@ -105,7 +110,7 @@ class Caches(NamedTuple):
     l2: CacheState
 
 
-TALLY_COLUMNS = 16
+TALLY_COLUMNS = 18
 """The counters of a pc begin at the word `count` of an array `tally`."""
 (
     REQUESTS,
@@ -124,6 +129,8 @@ TALLY_COLUMNS = 16
     L1_PENDING,
     L2_PENDING,
     MERGED_WRITES,
+    READ_PIECES,
+    WRITTEN_PIECES,
 ) = range(len(Counters._fields))
 
 
@@ -156,6 +163,7 @@ def _read_l2_line(
         add(tally, count, L2_PENDING, hits)
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
+        add(tally, count, READ_PIECES, begins(l2.begun, line, line_bytes(l2), READ))
         l2.stamps[np.uint64(slot)] = now
     l2.stamps[np.uint64(first)] = l2.stamps[np.uint64(slot)]
     add(tally, count, L2_READ_HITS, hits)
@@ -257,7 +265,7 @@ def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
 def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
     at, words, sm = access.lines.l2_at, access.words, access.sm
-    mask_at, cleaned, partial, merged = access.lines.masks_at, 0, 0, 0
+    mask_at, cleaned, partial, merged, pieces = access.lines.masks_at, 0, 0, 0, 0
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
         touched, whole = sector_masks(words[np.uint64(at + 1)])
@@ -271,6 +279,8 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
         else:
             partial += count_bits(np.uint64(touched & ~whole))
         note_store(l2, slot, sm, access.now)
+        if l2.dirty[np.uint64(slot)] == 0:
+            pieces += begins(l2.begun, line, line_bytes(l2), WRITTEN)
         cleaned += write_whole(l2, slot, whole)
         in_part = touched & ~whole
         while in_part:
@@ -283,16 +293,18 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
     add(tally, count, DRAM_WRITES, cleaned)
     add(tally, count, PARTIAL_WRITES, partial)
     add(tally, count, MERGED_WRITES, merged)
+    add(tally, count, WRITTEN_PIECES, pieces)
 
 
 @compiled
 def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes straight to DRAM, without write-allocation, and drops what L2 holds of it."""
-    at, words = access.lines.l2_at, access.words
+    at, words, pieces = access.lines.l2_at, access.words, 0
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
         touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
+        pieces += begins(l2.begun, line, line_bytes(l2), WRITTEN)
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
         slot = find(l2, home(l2, line), line)
@@ -303,3 +315,4 @@ def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint6
         add(tally, count, DRAM_WRITES, written)
         incomplete = touched if l2.transaction_sectors > 1 else touched & ~whole
         l2.written[1] += count_bits(np.uint64(incomplete))
+    add(tally, count, WRITTEN_PIECES, pieces)

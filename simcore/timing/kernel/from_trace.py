@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,6 +83,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
         schedule=schedule,
+        sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
     )
     ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule))
     return with_groups(with_native_sequences(ordered))
@@ -234,6 +236,19 @@ def _levels(
         l2_waits=_l2_waits(counts, 1.0 - _ratio(dram, below * traffic.sector_bytes)),
         partial_writes=_partial_writes(counts, below),
     )
+
+
+def _sectors_per_piece(traffic: TrafficResult, sector_bytes: int) -> float:
+    """Sectors that DRAM moves for each piece that it begins; infinite where it moves nothing.
+
+    Pieces of what stays in L2 are not written.
+    """
+    counts = traffic.by_instruction
+    made = int(counts.dram_writes.sum())
+    written = min(1.0, traffic.writes.evicted / made) if made else 0.0
+    pieces = int(counts.read_pieces.sum()) + written * int(counts.written_pieces.sum())
+    moved = float((counts.dram_reads * traffic.transaction_bytes + _written(traffic)).sum())
+    return moved / sector_bytes / pieces if pieces else math.inf
 
 
 def _l2_waits(counts: Counters, l2_hits: Floats) -> Floats:

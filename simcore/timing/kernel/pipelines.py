@@ -53,8 +53,17 @@ BULK_COPY = "cp.async.bulk"
 """What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
 _ARRIVAL = "BAR.ARV"
-_CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
+_CONSTANT_LOADS = ("LDC", "LDCU")
 """Loads of SASS whose results may be known before, as no memory is read then."""
+_CONSTANT_OPERAND = "ULDC"
+"""A load of SASS that the assembler sets no scoreboard for: stalls cover it, as operands of
+arithmetic, and no counter of the unit for constants has it (sm_75 to sm_90)."""
+_PLACE_OF_THREAD = "SR_TID"
+"""A special register that comes through the load/store unit and the banks of shared memory.
+
+Counters of an H100 and an H200 have an instruction of `lsu` and a wavefront of shared memory for
+each that is read (validation/measured/h200.json).
+"""
 _UNIFORM = "U"
 """How opcodes of the uniform datapath begin: it is beside the lanes, one instruction at a time."""
 COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES", "UTCBAR")
@@ -137,12 +146,9 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.WAIT
     if row.control is not None and row.kind == "compute" and _is_beside_lanes(row):
         return Pipeline.WAIT
-    if row.opcode in _CONSTANT_LOADS:
-        return Pipeline.CONSTANT
-    if row.kind in _ACCESSES:
-        if row.space == "generic" and is_banked[row.pc]:
-            return Pipeline.SHARED
-        return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
+    access = _access(row, is_banked)
+    if access is not None:
+        return access
     if row.kind == "fence" and row.mnemonic.split(".")[0] in _GROUPING:
         return Pipeline.WAIT
     if row.kind in _BY_KIND and not _only_arrives(row):
@@ -151,6 +157,21 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.INTEGER
     usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
     return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def _access(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline | None:
+    """The pipeline of what goes through the load/store unit or the constant cache."""
+    if row.opcode in _CONSTANT_LOADS:
+        return Pipeline.CONSTANT
+    if row.opcode == _CONSTANT_OPERAND:
+        return Pipeline.WAIT
+    if row.special_register.startswith(_PLACE_OF_THREAD):
+        return Pipeline.SHARED
+    if row.kind not in _ACCESSES:
+        return None
+    if row.space == "generic" and is_banked[row.pc]:
+        return Pipeline.SHARED
+    return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
 
 
 def _copies_integer(row: InstructionRow) -> bool:

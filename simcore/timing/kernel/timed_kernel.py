@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 
@@ -111,6 +112,8 @@ class TimedKernel:
     traced: npt.NDArray[np.intp] | None = None
     """The pc in the trace of what each instruction does, or is a part of; None: its own."""
     schedule: MachineSchedule | None = None
+    sectors_per_piece: float = math.inf
+    """Sectors that DRAM moves for each piece that it begins (`simcore/memory/dram_pieces`)."""
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
         """The kernel with new instruction numbers, each like the pc `source[number]`.

@@ -308,11 +308,15 @@ def _dram_cycles(
 ) -> float:
     """Cycles of a sector at the SM's share of the DRAM bandwidth.
 
-    The bandwidth is what is attainable with the kernel's mix of reads and writes.
+    The bandwidth is what is attainable with the kernel's mix of reads and writes, and with as many
+    pieces of DRAM as it begins.
     """
     bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
-    return device.l2.sector_bytes * busy_sms * device.running_clock_hz / bandwidth
+    seconds = device.l2.sector_bytes / bandwidth
+    if timing.dram_pieces_per_s:
+        seconds = max(seconds, 1.0 / (timing.dram_pieces_per_s * kernel.sectors_per_piece))
+    return seconds * busy_sms * device.running_clock_hz
 
 
 def _turn_cycles(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:

@@ -32,6 +32,7 @@ NEED_NOT_SAY = (
     "dram_queue_cycles",
     "dram_mixed_queue_cycles",
     "dram_turn_cycles",
+    "dram_pieces_per_s",
     "l2_partial_writes_per_s",
     "load_store_lanes",
 )

@@ -168,6 +168,7 @@ class Model:
         self.l1 = [Cache(replace(L1, replacement=policy), l1_dice) for _ in range(SMS)]
         self.l2 = Cache(replace(L2, replacement=policy))
         self.count: Counter[tuple[str, int]] = Counter()
+        self.begun: dict[tuple[str, int], int] = {}
         self.free = [(0, place) for place in range(SMS * RESIDENT)]
         self.last = -1
 
@@ -212,11 +213,15 @@ class Model:
             sectors = [sector for sector in asked if not self.l1[sm].read(sector)]
             self.add(pc, l1_reads=len(asked), l1_hits=len(asked) - len(sectors))
         if kind != "store":
-            hits = sum(self.l2.read(sector) for sector in sectors)
+            missed = [sector for sector in sectors if not self.l2.read(sector)]
+            hits = len(sectors) - len(missed)
+            self.begin(pc, "read_pieces", missed)
             self.add(pc, l2_reads=len(sectors), l2_read_hits=hits)
             self.add(pc, dram_reads=len(sectors) - hits)
         if kind != "load":
             self.add(pc, l2_writes=len(sectors))
+            clean = [s for s in sectors if not self.is_dirty(s * SECTOR // LINE)]
+            self.begin(pc, "written_pieces", clean)
             for sector in sectors:
                 self.l1[sm].set_of(sector // 4).get(sector // 4, {}).pop(sector, None)
                 held = self.l1[sm].set_of(sector // 4)
@@ -226,6 +231,17 @@ class Model:
                 self.add(pc, dram_writes=int(not dirty))
                 valid |= touched[sector]
                 dirty |= touched[sector]
+
+    def is_dirty(self, line: int) -> bool:
+        """Whether L2 holds something of the line that DRAM does not."""
+        return any(dirty for _, dirty in self.l2.set_of(line).get(line, {}).values())
+
+    def begin(self, pc: int, name: str, sectors: list[int]) -> None:
+        """Pieces of 256 bytes; each takes the place of one 4096 pieces away."""
+        for piece in (sector * SECTOR // 256 for sector in sectors):
+            if self.begun.get((name, piece % 4096)) != piece:
+                self.begun[name, piece % 4096] = piece
+                self.count[name, pc] += 1
 
     def add(self, pc: int, **counts: int) -> None:
         for name, number in counts.items():

@@ -77,3 +77,19 @@ def test_integer_products_share_the_unit_of_single_precision_where_it_is_one() -
         products = [row.pc for row in found.instructions if row.mnemonic == "IMAD"]
         assert products
         assert {found.pipeline[pc] for pc in products} == {unit}
+
+
+def test_places_come_by_the_banks_and_constants_by_their_unit_or_as_operands() -> None:
+    """Counters of an H100 have a wavefront of shared memory for each `S2R` of a thread's place.
+
+    They have nothing for `ULDC`, which the assembler sets no scoreboard for.
+    """
+    found = timed("mov.u32 %r2, %ctaid.x; mad.lo.u32 %r9, %r2, %r9, %r1; " * 2, "h100-sxm")
+    by_opcode = {
+        (row.opcode, row.special_register): found.pipeline[row.pc] for row in found.instructions
+    }
+    assert by_opcode["S2R", "SR_TID.X"] is Pipeline.SHARED
+    assert by_opcode["LDC", ""] is Pipeline.CONSTANT
+    assert by_opcode["ULDC", ""] is Pipeline.WAIT
+    places = [unit for (_, name), unit in by_opcode.items() if name.startswith("SR_CTAID")]
+    assert Pipeline.SHARED not in places

@@ -112,6 +112,20 @@ def test_loads_wait_for_the_bus_where_as_much_is_written() -> None:
     assert mixed / pure == pytest.approx(cycles(1) / cycles(0), rel=0.08)
 
 
+@pytest.mark.parametrize(("piece_bytes", "rel"), [(32, 0.05), (64, 0.05), (128, 0.1), (256, 0.1)])
+def test_random_pieces_take_as_long_as_256_bytes_of_dram(piece_bytes: int, rel: float) -> None:
+    """DRAM moves 64 bytes at least, two sectors; of arrays of 1 GiB."""
+    expected = measured("scattered", "pieces", "bytes/s")
+    load = Step(Pipeline.GLOBAL, (9,), (0,), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
+    trips, warps = 100, 32
+    kernel = micro_kernel([load, USE], trips, warps, 2 * 132, 2)
+    sectors = max(2, piece_bytes // 32)
+    seconds = launch_timing(replace(kernel, sectors_per_piece=sectors), H100).seconds
+    rate = 2 * 132 * trips * warps * 16 * 32 / seconds * piece_bytes / (32 * sectors)
+    settings = f"mib=1024 piece_bytes={piece_bytes} group=1 spread=1"
+    assert rate == pytest.approx(expected[settings], rel=rel)
+
+
 def _fill(drawn: Floats, numbers: Ints) -> None:
     for at in range(len(drawn)):
         drawn[at] = exponential(numbers[at, 0], numbers[at, 1], numbers[at, 2])
