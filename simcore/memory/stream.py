@@ -80,6 +80,7 @@ class TrafficSimulator:
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
         self._check(batch)
+        self._passes.add_left_out(batch.left_out)
         first_warp = batch.first_thread_block * self._warps
         rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))
         thread_block_ends = ends[:: self._warps]

@@ -22,7 +22,7 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.plan import SamplePlan
+from kernelcast.simcore.sampling.plan import Interval, SamplePlan
 from kernelcast.traces.trace import Trace
 
 __all__ = ["IssueCounts", "extrapolate"]
@@ -33,6 +33,9 @@ _UNSEEN = 0.01
 the launch, and no sample can tell. It is what was found where samples do not scatter."""
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
 """What does not depend on caches: the warm-ups count too."""
+
+_OF_DRAM = ("dram_reads", "dram_writes")
+"""What follows from the contents of caches, whether or not all accesses were made."""
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -113,24 +116,49 @@ def extrapolate(
         raise TraceFormatError(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
-    cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
-    found = [
-        _extrapolated(
-            _Sample(
-                *(size, population, cold, finished.by_instruction, parts, plan.halves()),
-                issues.relative_error,
-            ),
-            finished,
-            plan.share,
-        )
-        for size, population in issues.populations(finished.by_instruction)
-    ]
+    every = finished.by_instruction
+    # what was followed only has no part in what caches were asked for
+    is_followed = any(item.period for item in plan.intervals)
+    simulated = [_nothing(every) if item.period else part for part, item in _pairs(parts, plan)]
+    found = []
+    for size, population in issues.populations(every):
+        known = plan, size, population, issues.relative_error
+        of_dram = _sample(parts, every, *known)
+        of_caches = _sample(simulated, _total(simulated), *known) if is_followed else of_dram
+        found.append(_extrapolated(of_caches, of_dram, finished, plan.share))
     # what DRAM does follows from requests of warps, or from those of lanes: the better of the two
     return min(found, key=lambda item: item.dram_reads.standard_error)
 
 
-def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> SampledTraffic:
-    columns = {name: _column(sample, name) for name in Counters._fields}
+def _pairs(parts: Sequence[Counters], plan: SamplePlan) -> Iterator[tuple[Counters, Interval]]:
+    return zip(parts, plan.intervals, strict=True)
+
+
+def _nothing(like: Counters) -> Counters:
+    return Counters(*map(np.zeros_like, like))
+
+
+def _sample(
+    parts: Sequence[Counters],
+    all_parts: Counters,
+    plan: SamplePlan,
+    size: str,
+    population: Reals,
+    error: float,
+) -> _Sample:
+    cold = [part for part, item in _pairs(parts, plan) if item.is_cold]
+    return _Sample(
+        *(size, population, _total([_nothing(all_parts), *cold]), all_parts, parts, plan.halves()),
+        error,
+    )
+
+
+def _extrapolated(
+    of_caches: _Sample, sample: _Sample, finished: TrafficResult, share: float
+) -> SampledTraffic:
+    columns = {
+        name: _column(sample if name in _OF_DRAM else of_caches, name) for name in Counters._fields
+    }
     written = finished.dram_write_transactions
     # a sector counts for the store that dirties it; when it is written is another matter
     dirtied = int(finished.by_instruction.dram_writes.sum())

@@ -50,8 +50,10 @@ class RowCounter:
         self.rows: Ints = np.zeros(instructions, np.int64)
 
     def accept(self, batch: AccessBatch) -> None:
-        """Counts a batch."""
+        """Counts a batch, with what was left out of it."""
         self.rows += np.bincount(batch.accesses.pc, minlength=len(self.rows))
+        if len(batch.left_out):
+            self.rows += batch.left_out[:, 0]
 
 
 class _Times:

@@ -59,7 +59,9 @@ class Role(Enum):
 class Interval:
     """Thread blocks `first` to `end`, the latter excluded, `after` and `before` such times.
 
-    `sample`: number of the sample that it is measured for, in its first or second `half`.
+    `sample`: number of the sample that it is measured for, in its first or second `half`. With a
+    `period`, so many instructions, it is followed only: without loads that repeat others, which
+    tells what is in the caches and what DRAM moves, not how often caches are asked.
     """
 
     first: int
@@ -69,6 +71,7 @@ class Interval:
     half: int = 0
     after: int = 0
     before: int = ALWAYS
+    period: int = 0
 
     @property
     def thread_blocks(self) -> int:
@@ -78,7 +81,7 @@ class Interval:
     @property
     def part(self) -> GridPart:
         """What an engine makes the accesses of."""
-        return GridPart(self.first, self.end, self.after, self.before)
+        return GridPart(self.first, self.end, self.after, self.before, self.period)
 
     @property
     def is_cold(self) -> bool:
@@ -106,7 +109,7 @@ class SamplePlan:
 
     @property
     def share(self) -> float:
-        """The share of the launch that is simulated."""
+        """The share of the launch that is simulated, with what is followed only."""
         return sum(map(self._blocks, self.intervals)) / self.thread_blocks
 
     @property

@@ -49,15 +49,16 @@ class Timeline:
         return -(-self.thread_blocks // self.wave) * self.duration
 
     def pieces(
-        self, begin: int, end: int, role: Role, sample: int = 0, half: int = 0
+        self, begin: int, end: int, role: Role, sample: int = 0, half: int = 0, period: int = 0
     ) -> Iterator[Interval]:
-        """What happens from one time to another, wave by wave."""
+        """What happens from one time to another, wave by wave; followed only with a `period`."""
         for wave in range(max(0, begin) // self.duration, -(-min(end, self.end) // self.duration)):
             start = wave * self.duration
             first = wave * self.wave
             last = min(self.thread_blocks, first + self.wave)
             before = end - start if end < start + self.duration else ALWAYS
-            yield Interval(first, last, role, sample, half, max(0, begin - start), before)
+            after = max(0, begin - start)
+            yield Interval(first, last, role, sample, half, after, before, period)
 
 
 def plan_windows(

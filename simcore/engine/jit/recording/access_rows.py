@@ -8,6 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS, SPACES
+from kernelcast.simcore.engine.jit.recording.repeated_loads import (
+    Patterns,
+    Repeats,
+    is_repeated,
+)
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_MASK
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
@@ -95,11 +100,12 @@ class Scratch(NamedTuple):
     """Working memory for one warp's accesses.
 
     `lanes`: room for one warp's addresses. `memo`: by listed offsets the last plain access's mask,
-    pattern and first lane.
+    pattern and first lane. `repeats`: what was asked for before.
     """
 
     lanes: Ints
     memo: Ints
+    repeats: Repeats
 
 
 class Stores(NamedTuple):
@@ -288,6 +294,8 @@ def decode(
     most_rows = len(rows.pc) - _MOST_ROWS_A_RECORD
     most_patterns = len(store.mask) - _MOST_ROWS_A_RECORD
     most_counts = len(counts.key) // 2 - _MOST_ROWS_A_RECORD
+    repeats = scratch.repeats
+    thins, known = repeats.period[0] > 0, Patterns(store.mask, store.offsets)
     at = start
     while at < len(words):
         if used[0] > most_rows or used[1] > most_patterns or used[2] > most_counts:
@@ -305,6 +313,9 @@ def decode(
         which = (info >> 32) & 0xFFFFFFFF
         if is_listed and is_plain and memo[which, 0] == mask:
             address = words[first_word] + lane_offsets[which, memo[which, 2]]
+            at_time = repeats, pc, warp, warps, when & 0xFFFFFFFF
+            if thins and space == _GLOBAL and is_repeated(*at_time, address, memo[which, 1], known):
+                continue
             _put(pc, warp, when, where, space, address, memo[which, 1], stores)
             continue
         # slices: an index that might be negative would keep the loops from being vectorised
@@ -326,9 +337,12 @@ def decode(
             offsets[lane] = offset
             total += offset * (lane * _HASH + 1)
         pattern = _accept(active, total, store, used)
-        _put(pc, warp, when, where, space, base + origin, pattern, stores)
         if is_listed:
             memo[which, 0] = mask
             memo[which, 1] = pattern
             memo[which, 2] = first
+        at_time = repeats, pc, warp, warps, when & 0xFFFFFFFF
+        if thins and space == _GLOBAL and is_repeated(*at_time, base + origin, pattern, known):
+            continue
+        _put(pc, warp, when, where, space, base + origin, pattern, stores)
     return at

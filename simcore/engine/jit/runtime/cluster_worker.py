@@ -61,10 +61,10 @@ class ClusterWorker:
         for member in self._members:
             member.stop()
 
-    def record_at(self, after: int, before: int) -> None:
+    def record_at(self, after: int, before: int, period: int = 0) -> None:
         """Tells the workers of all ranks."""
         for member in self._members:
-            member.record_at(after, before)
+            member.record_at(after, before, period)
 
     @property
     def pairs_agree(self) -> bool:
