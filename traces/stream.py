@@ -24,8 +24,8 @@ class AccessBatch:
     `accesses` numbers warps over the whole grid and patterns within `patterns`, where a pattern may
     occur several times; `warp_time` holds the instructions that each warp of the batch issued,
     shape (warps of the batch,); `pattern_counts` are the accesses to shared and constant memory.
-    `left_out`, shape (instructions, 2), or empty for none: by pc how many loads of a `GridPart` with
-    a period were left out, and of how many lanes.
+    `left_out`, shape (instructions, 2), or empty for none: by pc how many loads of a `GridPart`
+    were left out, and of how many lanes.
     """
 
     first_thread_block: int
@@ -42,7 +42,9 @@ class GridPart(NamedTuple):
 
     With times only those of basic blocks that a warp begins after it has issued `after`
     instructions, and before it has issued `before`. With a `period`, which is so many instructions,
-    loads are left out whose sectors their thread block has all asked for in the same one.
+    loads are told apart whose sectors their thread block has all asked for in the same one: they
+    get the number of their instruction and as many more as the kernel has, or are left out with
+    `leaves_out`.
     """
 
     first: int
@@ -50,6 +52,7 @@ class GridPart(NamedTuple):
     after: int = 0
     before: int = ALWAYS
     period: int = 0
+    leaves_out: bool = False
 
     @property
     def is_whole(self) -> bool:

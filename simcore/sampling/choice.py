@@ -9,6 +9,7 @@ import numpy as np
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.sampling.following import Following, follow_all, follow_some
 from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
+from kernelcast.simcore.sampling.turnovers import Turnovers
 from kernelcast.simcore.sampling.pilot import Pilot, SampleSource
 from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
 from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cover
@@ -28,7 +29,9 @@ _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
 _FOLLOWED = 30
 """Accesses that are followed at most for each that is simulated: each takes so much less time."""
-_SHORT_WINDOWS, _SHORTEST_WINDOW = 16, 16
+_PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128
+"""Of the time in which a cache turns over: its lines' last uses are known to one of them."""
+_SHORT_WINDOWS, _SHORTEST_WINDOW = 32, 16
 """Windows among what is followed, and instructions that one has at least."""
 _FEWEST_SHARE = 1 / 32
 """The least part of what is simulated that a sample has for its warm-up, or to be measured."""
@@ -131,39 +134,22 @@ class Choice:
         if lasting_ratio(self.counts) > _IN_STEP:
             return None
         timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
-        window = self.size.accesses / (self.accesses / timeline.end) / _SHORT_WINDOWS
-        window = max(_SHORTEST_WINDOW, min(int(window), timeline.duration // _SHORT_WINDOWS))
-        affordable = int(_FOLLOWED * self.size.accesses / self._made_per_time(timeline))
-        wanted = _TURNOVERS * self.device.l2.capacity_bytes
-        if affordable >= timeline.end:
-            turnover = self._followed_turnover(timeline, wanted, timeline.duration)
-            plan = follow_all(timeline, Following(turnover, window), _SHORT_WINDOWS, self.size.seed)
+        window = int(self.size.accesses / (self.accesses / timeline.end) / _SHORT_WINDOWS)
+        window = max(_SHORTEST_WINDOW, min(window, timeline.duration // _SHORT_WINDOWS))
+        made_per_time = self.pilot.accesses(self.counts) / timeline.waves / timeline.duration
+        affordable = int(_FOLLOWED * self.size.accesses / made_per_time)
+        is_whole = affordable >= timeline.end
+        most = timeline.duration if is_whole else affordable // _FEWEST_SAMPLES
+        turnovers = Turnovers(self.source, self.device, timeline)
+        l1, l2 = turnovers.of_l1(), turnovers.of_l2(_TURNOVERS, most)
+        period = max(1, min(l1 // _PERIODS_OF_L1, l2 // _PERIODS_OF_L2))
+        how = Following(timeline, l2, window, period)
+        if is_whole:
+            plan = follow_all(how, _SHORT_WINDOWS, self.size.seed)
         else:
-            turnover = self._followed_turnover(timeline, wanted, affordable // _FEWEST_SAMPLES)
-            how = Following(turnover, window)
-            measured = max(affordable // (_FEWEST_SAMPLES + 1) - turnover, turnover // 4)
-            measured = min(measured, turnover)
-            plan = follow_some(timeline, how, measured, _FEWEST_SAMPLES, self.size.seed)
+            measured = min(l2, max(affordable // (_FEWEST_SAMPLES + 1) - l2, l2 // 4))
+            plan = follow_some(how, measured, _FEWEST_SAMPLES, self.size.seed)
         return plan and with_cover(plan, timeline, self._missing_times(plan))
-
-    def _made_per_time(self, timeline: Timeline) -> float:
-        """Accesses that a wave makes while a warp issues an instruction."""
-        return self.pilot.accesses(self.counts) / timeline.waves / timeline.duration
-
-    def _followed_turnover(self, timeline: Timeline, wanted: float, most: int) -> int:
-        """How long a wave takes to touch so many bytes, at most `most`."""
-        footprint = Footprint(self.device.l2.sector_bytes)
-        start = timeline.time_of(timeline.waves / 2)
-        reached, step = 0, max(2, most // 64)
-        while reached < most:
-            end = min(most, reached + step)
-            at = start + reached, start + end
-            pieces = timeline.pieces(*at, Role.WARM_UP, period=max(1, step // 4))
-            self.source.stream([item.part for item in pieces], [footprint])
-            if footprint.touched_bytes >= wanted:
-                return int(reached + (end - reached) * wanted / footprint.touched_bytes)
-            reached, step = end, max(step, end // 4)
-        return most
 
     def _turnover(self, timeline: Timeline, least: int, most: float) -> int | None:
         """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""
@@ -183,7 +169,7 @@ class Choice:
         """When accesses happen that no interval has, for each the first time and what follows."""
         seen = np.zeros(len(self.pilot.time), np.bool_)
         for item in plan.intervals:
-            if item.period:
+            if item.leaves_out:
                 continue
             seen |= (self.pilot.time >= item.after) & (self.pilot.time < item.before)
         found: list[tuple[int, int]] = []

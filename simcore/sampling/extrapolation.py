@@ -22,7 +22,8 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.plan import Interval, SamplePlan
+from kernelcast.simcore.memory.repeats import without_repeats
+from kernelcast.simcore.sampling.plan import Interval, Role, SamplePlan
 from kernelcast.traces.trace import Trace
 
 __all__ = ["IssueCounts", "extrapolate"]
@@ -33,9 +34,6 @@ _UNSEEN = 0.01
 the launch, and no sample can tell. It is what was found where samples do not scatter."""
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
 """What does not depend on caches: the warm-ups count too."""
-
-_OF_DRAM = ("dram_reads", "dram_writes")
-"""What follows from the contents of caches, whether or not all accesses were made."""
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -56,6 +54,7 @@ class _Sample:
     parts: Sequence[Counters]
     halves: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     relative_error: float
+    has_repeats: bool
 
     def sizes(self, counts: Counters) -> Ints:
         """What a part has of what is known of the launch."""
@@ -78,7 +77,8 @@ class IssueCounts:
     """How often instructions are issued: in the `whole` launch, and in what was `simulated`.
 
     Shape (instructions,) each. `whole_lanes` and `simulated_lanes`: by how many lanes, None where
-    that is not known. `relative_error`: standard error of `whole` as a share of it.
+    that is not known. `relative_error`: standard error of `whole` as a share of it. `shares`: where
+    two rows are of one instruction, that of each.
     """
 
     whole: Reals
@@ -86,6 +86,7 @@ class IssueCounts:
     relative_error: float = 0.0
     whole_lanes: Reals | None = None
     simulated_lanes: Reals | None = None
+    shares: Reals | None = None
 
     @classmethod
     def of(cls, whole: Trace, simulated: tuple[Ints, Ints], relative_error: float) -> IssueCounts:
@@ -94,12 +95,27 @@ class IssueCounts:
         some, some_lanes = (item.astype(np.float64) for item in simulated)
         return cls(issues, some, relative_error, lanes, some_lanes)
 
+    def with_repeats(self, repeated: Reals) -> IssueCounts:
+        """The same for two rows of each instruction, of the latter of which is a share."""
+        columns = self.whole, self.simulated, self.whole_lanes, self.simulated_lanes
+        one, other, *lanes = (None if column is None else np.tile(column, 2) for column in columns)
+        assert one is not None and other is not None
+        shares = np.append(1.0 - repeated, repeated)
+        return IssueCounts(one, other, self.relative_error, *lanes, shares)
+
     def populations(self, counted: Counters) -> Iterator[tuple[str, Reals]]:
         """(what, how much of it the launch has by pc): exact but for accesses under a guard."""
-        yield "requests", _more(counted.requests, self.whole, self.simulated)
+        yield "requests", _more(self._shared(counted.requests), self.whole, self.simulated)
         if self.whole_lanes is not None and self.simulated_lanes is not None:
             lanes = self.whole_lanes, self.simulated_lanes
-            yield "requested_bytes", _more(counted.requested_bytes, *lanes)
+            yield "requested_bytes", _more(self._shared(counted.requested_bytes), *lanes)
+
+    def _shared(self, counted: Ints) -> Reals:
+        """The count of both rows of each instruction, dealt to them by their shares."""
+        if self.shares is None:
+            return counted.astype(np.float64)
+        both: Reals = np.tile(counted.reshape(2, -1).sum(axis=0), 2) * self.shares
+        return both
 
 
 def extrapolate(
@@ -117,48 +133,51 @@ def extrapolate(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
     every = finished.by_instruction
-    # what was followed only has no part in what caches were asked for
-    is_followed = any(item.period for item in plan.intervals)
-    simulated = [_nothing(every) if item.period else part for part, item in _pairs(parts, plan)]
-    found = []
-    for size, population in issues.populations(every):
-        known = plan, size, population, issues.relative_error
-        of_dram = _sample(parts, every, *known)
-        of_caches = _sample(simulated, _total(simulated), *known) if is_followed else of_dram
-        found.append(_extrapolated(of_caches, of_dram, finished, plan.share))
+    if plan.is_followed:
+        issues = issues.with_repeats(_repeated(parts, plan))
+        parts = [_seen(part, item) for part, item in zip(parts, plan.intervals, strict=True)]
+    cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
+    found = [
+        _extrapolated(
+            _Sample(
+                *(size, population, cold, _total(parts), parts, plan.halves()),
+                *(issues.relative_error, plan.is_followed),
+            ),
+            finished,
+            plan.share,
+        )
+        for size, population in issues.populations(every)
+    ]
     # what DRAM does follows from requests of warps, or from those of lanes: the better of the two
     return min(found, key=lambda item: item.dram_reads.standard_error)
 
 
-def _pairs(parts: Sequence[Counters], plan: SamplePlan) -> Iterator[tuple[Counters, Interval]]:
-    return zip(parts, plan.intervals, strict=True)
+def _repeated(parts: Sequence[Counters], plan: SamplePlan) -> Reals:
+    """The share of each instruction's requests that repeat others, where all is drawn alike."""
+    drawn = [
+        part.requests if item.role is not Role.COVER else np.zeros_like(part.requests)
+        for part, item in zip(parts, plan.intervals, strict=True)
+    ]
+    every = np.sum([part.requests for part in parts], axis=0).reshape(2, -1)
+    some = np.sum(drawn, axis=0).reshape(2, -1)
+    counted = np.where(some.sum(axis=0) > 0, some, every)
+    of = counted.sum(axis=0)
+    return np.divide(counted[1], of, out=np.zeros(len(of)), where=of > 0)
 
 
-def _nothing(like: Counters) -> Counters:
-    return Counters(*map(np.zeros_like, like))
+def _seen(part: Counters, item: Interval) -> Counters:
+    """What an interval tells: nothing of repeated loads where they are left out.
+
+    These are the second half of the rows.
+    """
+    if not item.leaves_out:
+        return part
+    half = len(part.requests) // 2
+    return Counters(*(np.append(column[:half], np.zeros_like(column[half:])) for column in part))
 
 
-def _sample(
-    parts: Sequence[Counters],
-    all_parts: Counters,
-    plan: SamplePlan,
-    size: str,
-    population: Reals,
-    error: float,
-) -> _Sample:
-    cold = [part for part, item in _pairs(parts, plan) if item.is_cold]
-    return _Sample(
-        *(size, population, _total([_nothing(all_parts), *cold]), all_parts, parts, plan.halves()),
-        error,
-    )
-
-
-def _extrapolated(
-    of_caches: _Sample, sample: _Sample, finished: TrafficResult, share: float
-) -> SampledTraffic:
-    columns = {
-        name: _column(sample if name in _OF_DRAM else of_caches, name) for name in Counters._fields
-    }
+def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> SampledTraffic:
+    columns = {name: _column(sample, name) for name in Counters._fields}
     written = finished.dram_write_transactions
     # a sector counts for the store that dirties it; when it is written is another matter
     dirtied = int(finished.by_instruction.dram_writes.sum())
@@ -168,8 +187,9 @@ def _extrapolated(
     reads = _with_error(sample, of_reads, float(columns["dram_reads"].sum()) + fills)
     writes = of_writes["dram_writes"] * float(columns["dram_writes"].sum())
     left = min(finished.left_writes, round(writes))
+    counts = Counters(*(np.rint(columns[name]).astype(np.int64) for name in columns))
     traffic = TrafficResult(
-        by_instruction=Counters(*(np.rint(columns[name]).astype(np.int64) for name in columns)),
+        by_instruction=without_repeats(counts) if sample.has_repeats else counts,
         sector_bytes=finished.sector_bytes,
         transaction_bytes=finished.transaction_bytes,
         writes=WriteBacks(round(writes) - left, round(fills), left),
@@ -186,10 +206,10 @@ def _total(parts: Iterable[Counters]) -> Counters:
     return Counters(*(np.sum(column, axis=0) for column in columns))
 
 
-def _more(counted: Ints, whole: Reals, some: Reals) -> Reals:
+def _more(counted: Reals, whole: Reals, some: Reals) -> Reals:
     """A count of a part as it is in the whole."""
     more = np.divide(whole, some, out=np.zeros(len(some)), where=some > 0)
-    found: Reals = counted.astype(np.float64) * more
+    found: Reals = counted * more
     return found
 
 

@@ -87,7 +87,9 @@ class _SampledLaunch:
         """Thread blocks that the device holds at once."""
         return self.device.architecture.sm_count * self.thread_blocks_per_sm
 
-    def simulator(self, left: CacheState | None = None) -> TrafficSimulator:
+    def simulator(
+        self, left: CacheState | None = None, *, has_repeats: bool = False
+    ) -> TrafficSimulator:
         """A new one, with what a launch has left in L2, None for nothing."""
         counts = self.counts
         return TrafficSimulator(
@@ -97,6 +99,7 @@ class _SampledLaunch:
             self.device,
             self.thread_blocks_per_sm,
             left,
+            has_repeats=has_repeats,
         )
 
     @cached_property
@@ -114,7 +117,9 @@ class _SampledLaunch:
         """Simulates, and extrapolates."""
         pilot = self.choice.pilot
         found = SampleSimulation(
-            plan, self.simulator(), is_uneven=lasting_ratio(self.counts) > _UNEVEN
+            plan,
+            self.simulator(has_repeats=plan.is_followed),
+            is_uneven=lasting_ratio(self.counts) > _UNEVEN,
         )
         parts = [item.part for item in plan.intervals]
         if plan.has_times:

@@ -8,7 +8,7 @@ to turn over, then to be measured. Samples are drawn from all that the launch do
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -49,16 +49,15 @@ class Timeline:
         return -(-self.thread_blocks // self.wave) * self.duration
 
     def pieces(
-        self, begin: int, end: int, role: Role, sample: int = 0, half: int = 0, period: int = 0
+        self, begin: int, end: int, role: Role, sample: int = 0, half: int = 0
     ) -> Iterator[Interval]:
-        """What happens from one time to another, wave by wave; followed only with a `period`."""
+        """What happens from one time to another, wave by wave."""
         for wave in range(max(0, begin) // self.duration, -(-min(end, self.end) // self.duration)):
             start = wave * self.duration
             first = wave * self.wave
             last = min(self.thread_blocks, first + self.wave)
             before = end - start if end < start + self.duration else ALWAYS
-            after = max(0, begin - start)
-            yield Interval(first, last, role, sample, half, after, before, period)
+            yield Interval(first, last, role, sample, half, max(0, begin - start), before)
 
 
 def plan_windows(
@@ -91,10 +90,11 @@ def with_cover(
     plan: SamplePlan, timeline: Timeline, times: Sequence[tuple[int, int]]
 ) -> SamplePlan:
     """The plan with what happens in a wave at such times (first, last) as well, not measured."""
+    period = max((item.period for item in plan.intervals), default=0)
     wave = timeline.thread_blocks // timeline.wave // 2
     start = wave * timeline.duration
     more = [
-        item
+        replace(item, period=period)
         for first, last in times
         for item in timeline.pieces(start + first, start + last + 1, Role.COVER)
     ]

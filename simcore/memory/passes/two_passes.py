@@ -68,13 +68,13 @@ class Passes:
             self._stage.call(traverse, requests, count, *self._shifts, *found)
 
     def add_left_out(self, left_out: Ints) -> None:
-        """Counts requests of which caches see nothing: (requests, lanes) by pc, or empty."""
+        """Counts repeats of which caches see nothing: (requests, lanes) by pc, or empty."""
         if not len(left_out):
             return
-        asked = self._asked.reshape(-1, TALLY_COLUMNS)
-        reaches = self._paths.kind != NOTHING
-        asked[:, REQUESTS] += left_out[:, 0] * reaches
-        asked[:, REQUESTED] += left_out[:, 1] * self._paths.bytes * reaches
+        asked = self._asked.reshape(-1, TALLY_COLUMNS)[-len(left_out) :]
+        sizes = np.where(self._paths.kind == NOTHING, 0, self._paths.bytes)[-len(left_out) :]
+        asked[:, REQUESTS] += left_out[:, 0] * (sizes > 0)
+        asked[:, REQUESTED] += left_out[:, 1] * sizes
 
     def forget_patterns(self) -> None:
         """Patterns get new numbers."""

@@ -22,6 +22,9 @@ from kernelcast.simcore.engine.jit.recording.access_rows import (
     refill,
 )
 from kernelcast.simcore.engine.jit.recording.repeated_loads import (
+    OfRows,
+    Patterns,
+    mark,
     new_period,
     no_repeats,
     taken,
@@ -62,6 +65,7 @@ class AccessLog:
         )
         self._used = np.zeros(3, np.int64)
         self._rows = _new_rows(_FIRST_ROOM)
+        self._marks = 0
         self._store = PatternStore(
             np.full(SLOTS, -1, np.int32),
             np.empty(_FIRST_ROOM, np.uint64),
@@ -70,9 +74,10 @@ class AccessLog:
         )
         self._counts = _new_counts(_FIRST_ROOM)
 
-    def leave_out(self, period: int) -> None:
-        """Leaves out loads that repeat others of the same `period` from now on, none for 0."""
-        new_period(self._scratch.repeats, period)
+    def tell_repeats(self, period: int, leaves_out: bool) -> None:
+        """Tells loads that repeat others of the same `period` apart, or leaves them out; 0: none."""
+        self._marks = 0 if leaves_out else period
+        new_period(self._scratch.repeats, period if leaves_out else 0)
 
     def take(self, words: Ints) -> None:
         """The records of a ring."""
@@ -95,6 +100,8 @@ class AccessLog:
         """The accesses of thread blocks [first, end); `warp_time` of their warps."""
         rows, patterns, _ = self._used.tolist()
         counted = self.counted.take()
+        if self._marks:
+            self._mark(rows)
         made = _resized(self._rows, rows, rows)
         accesses = AccessTable(
             made.pc, made.warp, made.time, made.stage, made.address, made.pattern
@@ -112,6 +119,18 @@ class AccessLog:
         self._counts.often[:] = 0
         left_out = taken(self._scratch.repeats)
         return AccessBatch(first, end - first, accesses, table, warp_time, counts, left_out)
+
+    def _mark(self, count: int) -> None:
+        """Tells repeats apart, in the order of time."""
+        rows, known = self._rows, Patterns(self._store.mask, self._store.offsets)
+        new_period(self._scratch.repeats, self._marks)
+        self._make_room(0)
+        order = np.lexsort((rows.time[:count], rows.warp[:count] // self._warps))
+        of_rows = OfRows(rows.address, rows.pattern)
+        at = rows.pc, rows.warp, rows.time, of_rows, self._warps
+        mark(self._scratch.repeats, order, *at, known)
+        taken(self._scratch.repeats)
+        new_period(self._scratch.repeats, 0)
 
     @property
     def rows(self) -> int:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 
-__all__ = ["Patterns", "Repeats", "is_repeated", "new_period", "no_repeats", "taken", "with_room"]
+__all__ = ["OfRows", "Patterns", "Repeats", "is_repeated", "mark", "new_period", "no_repeats", "taken", "with_room"]
 
 _SECTOR_BITS = 5
 """No device's sectors are shorter than 32 bytes."""
@@ -27,6 +27,7 @@ _FIRST_WARP, _LAST_WARP, _BEGIN, _UNTIL, _OF_BOTH = range(5)
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Column = npt.NDArray[np.int32]
 
 
 class Patterns(NamedTuple):
@@ -36,13 +37,20 @@ class Patterns(NamedTuple):
     offsets: Ints
 
 
+class OfRows(NamedTuple):
+    """What rows ask for."""
+
+    address: Ints
+    pattern: Column
+
+
 class Repeats(NamedTuple):
     """What was asked for in a period.
 
     `is_load` by pc. `asked`: two words for each slot, a hash of a group of sectors, thread block
     and period, and which of the group; a slot that two share forgets the first, which is asked for
     again then. `last`, three words by pc: first sector, pattern and hash of the access before.
-    `period`: instructions, 0 where nothing is left out. `now`: warps and times that share the hash
+    `period`: instructions, 0 where repeats are as all others. `now`: warps and times that share the hash
     in its last word.
 
     The distinct sectors of pattern p, from that of its first lane on, are `count[p]` of `steps[p]`
@@ -185,7 +193,7 @@ def is_repeated(
     pattern: int,
     patterns: Patterns,
 ) -> bool:
-    """Whether an access is to be left out; notes what it asks for, and what is left out."""
+    """Whether an access repeats others; notes what it asks for, and what is left out."""
     if repeats.is_load[pc] == 0:
         return False
     tag, which = _tag(repeats, warp, warps, time), np.uint64(pattern)
@@ -201,3 +209,25 @@ def is_repeated(
         repeats.left_out[np.uint64(2 * pc)] += 1
         repeats.left_out[np.uint64(2 * pc + 1)] += repeats.lanes[which]
     return is_repeat
+
+
+@compiled
+def mark(
+    repeats: Repeats,
+    order: Ints,
+    pc: Column,
+    warp: Column,
+    time: Column,
+    of_rows: OfRows,
+    warps: int,
+    patterns: Patterns,
+) -> None:
+    """Gives repeats the number of their instruction and as many more as there are.
+
+    `order`: the rows of one thread block after the other, in the order of time.
+    """
+    for row in order:
+        address, pattern = of_rows.address[row], of_rows.pattern[row]
+        at = pc[row], warp[row], warps, time[row]
+        if is_repeated(repeats, *at, address, pattern, patterns):
+            pc[row] += len(repeats.is_load)

@@ -262,8 +262,8 @@ class Job:
         self, worker: Worker | ClusterWorker, piece: _Piece
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
-        first, end, after, before, period = piece.part
-        worker.record_at(after, before, period)
+        first, end, *times = piece.part
+        worker.record_at(*times)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.clocks), np.int64)
         repeats = np.empty(end - first, np.uint8)

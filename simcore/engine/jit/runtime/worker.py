@@ -84,7 +84,7 @@ class Worker:
         self._stages = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.totals = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.log: Any = log
-        self._leaves_out = False
+        self._has_period = False
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
@@ -149,16 +149,18 @@ class Worker:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
 
-    def record_at(self, after: int, before: int, period: int = 0) -> None:
+    def record_at(
+        self, after: int, before: int, period: int = 0, leaves_out: bool = False
+    ) -> None:
         """Records accesses at these times only, if its code knows of times.
 
-        Those that repeat others of the same `period` are left out, none for 0.
+        Loads that repeat others of the same `period` are told apart or left out, `GridPart`.
         """
         self._set("record_from", after)
         self._set("record_until", before)
-        if period or self._leaves_out:
-            self._leaves_out = period > 0
-            self.log.leave_out(period)
+        if period or self._has_period:
+            self._has_period = period > 0
+            self.log.tell_repeats(period, leaves_out)
 
     def begin(self) -> None:
         """Makes the worker ready for another run of its launch."""
