@@ -5,6 +5,7 @@ Instruction p has the rows p and, for what repeats, p + instructions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ import numpy.typing as npt
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.traversal import Routes
 
-__all__ = ["with_repeats", "without_repeats"]
+__all__ = ["completed", "with_repeats"]
+
+_REQUESTS = Counters._fields.index("requests")
+_REQUESTED_BYTES = Counters._fields.index("requested_bytes")
+
+Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 
 def with_repeats(routes: Routes) -> Routes:
@@ -31,6 +38,35 @@ def with_repeats(routes: Routes) -> Routes:
     )
 
 
-def without_repeats(counts: Counters) -> Counters:
-    """Both rows of each instruction as one."""
-    return Counters(*(column.reshape(2, -1).sum(axis=0) for column in counts))
+def completed(parts: Sequence[Counters], leaves_out: Sequence[bool]) -> list[Counters]:
+    """Counts of one row an instruction, where `leaves_out` with what repeats would have counted.
+
+    They count there as they do on average where they are simulated; where none of an instruction
+    is, as its other accesses.
+    """
+    whole = [part for part, left_out in zip(parts, leaves_out, strict=True) if not left_out]
+    rates = _rates([_rows(part) for part in whole] or [_rows(parts[0])])
+    return [
+        _completed(_rows(part), rates) if left_out else Counters(*_rows(part).sum(axis=1))
+        for part, left_out in zip(parts, leaves_out, strict=True)
+    ]
+
+
+def _rows(part: Counters) -> Ints:
+    """Shape (columns, 2, instructions): what is new, and what repeats."""
+    return np.stack([column.reshape(2, -1) for column in part])
+
+
+def _rates(parts: Sequence[Ints]) -> Reals:
+    """What a repeated request adds to each column, shape (columns, instructions)."""
+    every = np.sum(parts, axis=0)
+    counted = np.where(every[_REQUESTS, 1] > 0, every[:, 1], every.sum(axis=1)).astype(np.float64)
+    of = counted[_REQUESTS]
+    return np.divide(counted, of, out=np.zeros_like(counted), where=of > 0)
+
+
+def _completed(rows: Ints, rates: Reals) -> Counters:
+    found = rows[:, 0] + np.rint(rates * rows[_REQUESTS, 1]).astype(np.int64)
+    for known in (_REQUESTS, _REQUESTED_BYTES):  # of what is left out, too
+        found[known] = rows[known].sum(axis=0)
+    return Counters(*found)

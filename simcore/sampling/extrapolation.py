@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.repeats import without_repeats
-from kernelcast.simcore.sampling.plan import Interval, Role, SamplePlan
+from kernelcast.simcore.memory.repeats import completed
+from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.trace import Trace
 
 __all__ = ["IssueCounts", "extrapolate"]
@@ -54,7 +54,6 @@ class _Sample:
     parts: Sequence[Counters]
     halves: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     relative_error: float
-    has_repeats: bool
 
     def sizes(self, counts: Counters) -> Ints:
         """What a part has of what is known of the launch."""
@@ -77,8 +76,7 @@ class IssueCounts:
     """How often instructions are issued: in the `whole` launch, and in what was `simulated`.
 
     Shape (instructions,) each. `whole_lanes` and `simulated_lanes`: by how many lanes, None where
-    that is not known. `relative_error`: standard error of `whole` as a share of it. `shares`: where
-    two rows are of one instruction, that of each.
+    that is not known. `relative_error`: standard error of `whole` as a share of it.
     """
 
     whole: Reals
@@ -86,7 +84,6 @@ class IssueCounts:
     relative_error: float = 0.0
     whole_lanes: Reals | None = None
     simulated_lanes: Reals | None = None
-    shares: Reals | None = None
 
     @classmethod
     def of(cls, whole: Trace, simulated: tuple[Ints, Ints], relative_error: float) -> IssueCounts:
@@ -95,27 +92,12 @@ class IssueCounts:
         some, some_lanes = (item.astype(np.float64) for item in simulated)
         return cls(issues, some, relative_error, lanes, some_lanes)
 
-    def with_repeats(self, repeated: Reals) -> IssueCounts:
-        """The same for two rows of each instruction, of the latter of which is a share."""
-        columns = self.whole, self.simulated, self.whole_lanes, self.simulated_lanes
-        one, other, *lanes = (None if column is None else np.tile(column, 2) for column in columns)
-        assert one is not None and other is not None
-        shares = np.append(1.0 - repeated, repeated)
-        return IssueCounts(one, other, self.relative_error, *lanes, shares)
-
     def populations(self, counted: Counters) -> Iterator[tuple[str, Reals]]:
         """(what, how much of it the launch has by pc): exact but for accesses under a guard."""
-        yield "requests", _more(self._shared(counted.requests), self.whole, self.simulated)
+        yield "requests", _more(counted.requests, self.whole, self.simulated)
         if self.whole_lanes is not None and self.simulated_lanes is not None:
             lanes = self.whole_lanes, self.simulated_lanes
-            yield "requested_bytes", _more(self._shared(counted.requested_bytes), *lanes)
-
-    def _shared(self, counted: Ints) -> Reals:
-        """The count of both rows of each instruction, dealt to them by their shares."""
-        if self.shares is None:
-            return counted.astype(np.float64)
-        both: Reals = np.tile(counted.reshape(2, -1).sum(axis=0), 2) * self.shares
-        return both
+            yield "requested_bytes", _more(counted.requested_bytes, *lanes)
 
 
 def extrapolate(
@@ -132,48 +114,23 @@ def extrapolate(
         raise TraceFormatError(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
-    every = finished.by_instruction
     if plan.is_followed:
-        issues = issues.with_repeats(_repeated(parts, plan))
-        parts = [_seen(part, item) for part, item in zip(parts, plan.intervals, strict=True)]
+        parts = completed(parts, [item.leaves_out for item in plan.intervals])
+        finished = replace(finished, by_instruction=_total(parts))
     cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
     found = [
         _extrapolated(
             _Sample(
-                *(size, population, cold, _total(parts), parts, plan.halves()),
-                *(issues.relative_error, plan.is_followed),
+                *(size, population, cold, finished.by_instruction, parts, plan.halves()),
+                issues.relative_error,
             ),
             finished,
             plan.share,
         )
-        for size, population in issues.populations(every)
+        for size, population in issues.populations(finished.by_instruction)
     ]
     # what DRAM does follows from requests of warps, or from those of lanes: the better of the two
     return min(found, key=lambda item: item.dram_reads.standard_error)
-
-
-def _repeated(parts: Sequence[Counters], plan: SamplePlan) -> Reals:
-    """The share of each instruction's requests that repeat others, where all is drawn alike."""
-    drawn = [
-        part.requests if item.role is not Role.COVER else np.zeros_like(part.requests)
-        for part, item in zip(parts, plan.intervals, strict=True)
-    ]
-    every = np.sum([part.requests for part in parts], axis=0).reshape(2, -1)
-    some = np.sum(drawn, axis=0).reshape(2, -1)
-    counted = np.where(some.sum(axis=0) > 0, some, every)
-    of = counted.sum(axis=0)
-    return np.divide(counted[1], of, out=np.zeros(len(of)), where=of > 0)
-
-
-def _seen(part: Counters, item: Interval) -> Counters:
-    """What an interval tells: nothing of repeated loads where they are left out.
-
-    These are the second half of the rows.
-    """
-    if not item.leaves_out:
-        return part
-    half = len(part.requests) // 2
-    return Counters(*(np.append(column[:half], np.zeros_like(column[half:])) for column in part))
 
 
 def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> SampledTraffic:
@@ -187,9 +144,8 @@ def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> Sam
     reads = _with_error(sample, of_reads, float(columns["dram_reads"].sum()) + fills)
     writes = of_writes["dram_writes"] * float(columns["dram_writes"].sum())
     left = min(finished.left_writes, round(writes))
-    counts = Counters(*(np.rint(columns[name]).astype(np.int64) for name in columns))
     traffic = TrafficResult(
-        by_instruction=without_repeats(counts) if sample.has_repeats else counts,
+        by_instruction=Counters(*(np.rint(columns[name]).astype(np.int64) for name in columns)),
         sector_bytes=finished.sector_bytes,
         transaction_bytes=finished.transaction_bytes,
         writes=WriteBacks(round(writes) - left, round(fills), left),
@@ -206,10 +162,10 @@ def _total(parts: Iterable[Counters]) -> Counters:
     return Counters(*(np.sum(column, axis=0) for column in columns))
 
 
-def _more(counted: Reals, whole: Reals, some: Reals) -> Reals:
+def _more(counted: Ints, whole: Reals, some: Reals) -> Reals:
     """A count of a part as it is in the whole."""
     more = np.divide(whole, some, out=np.zeros(len(some)), where=some > 0)
-    found: Reals = counted * more
+    found: Reals = counted.astype(np.float64) * more
     return found
 
 

@@ -19,8 +19,8 @@ _SECTOR_BITS = 5
 """No device's sectors are shorter than 32 bytes."""
 _GROUP_BITS = 6
 """Sectors that share a slot: one bit each of a word."""
-_SLOTS_BITS = 15
-_WORDS = 2
+_ROW_BITS, _WAYS, _WORDS = 13, 4, 2
+"""Slots are searched in rows of a few, which a line of the processor's cache holds."""
 _NOTHING = -1
 _SPREAD, _MIX = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9
 _FIRST_WARP, _LAST_WARP, _BEGIN, _UNTIL, _OF_BOTH = range(5)
@@ -48,8 +48,7 @@ class Repeats(NamedTuple):
     """What was asked for in a period.
 
     `is_load` by pc. `asked`: two words for each slot, a hash of a group of sectors, thread block
-    and period, and which of the group; a slot that two share forgets the first, which is asked for
-    again then. `last`, three words by pc: first sector, pattern and hash of the access before.
+    and period, and which of the group; what has no room is asked for again. `last`, three words by pc: first sector, pattern and hash of the access before.
     `period`: instructions, 0 where repeats are as all others. `now`: warps and times that share the hash
     in its last word.
 
@@ -74,7 +73,7 @@ class Repeats(NamedTuple):
 
 def no_repeats(is_load: npt.NDArray[np.bool_], width: int) -> Repeats:
     """Nothing is left out at first; `width` lanes of a warp."""
-    sizes = (_WORDS << _SLOTS_BITS, 3 * len(is_load), 1, 5, 0, 0, 0, 0)
+    sizes = (_WAYS * _WORDS << _ROW_BITS, 3 * len(is_load), 1, 5, 0, 0, 0, 0)
     arrays = (np.zeros(size, np.int64) for size in sizes)
     left_out = np.zeros(2 * len(is_load), np.int64)
     return Repeats(is_load.astype(np.int64), *arrays, np.zeros((0, width), np.int64), left_out)
@@ -153,21 +152,31 @@ def _tag(repeats: Repeats, warp: int, warps: int, time: int) -> int:
 
 
 @compiled
+def _slot_of(asked: Ints, key: int) -> np.uint64:
+    """The slot of a key; a new one comes first in its row, and the oldest goes."""
+    row = np.uint64(((key >> 20) & ((1 << _ROW_BITS) - 1)) * (_WAYS * _WORDS))
+    for way in range(_WAYS):
+        slot = np.uint64(row + np.uint64(way * _WORDS))
+        if asked[slot] == key:
+            return slot
+    for word in range(_WAYS * _WORDS - 1, _WORDS - 1, -1):
+        asked[np.uint64(row + np.uint64(word))] = asked[np.uint64(row + np.uint64(word - _WORDS))]
+    asked[row] = key
+    asked[np.uint64(row + np.uint64(1))] = 0
+    return row
+
+
+@compiled
 def _has_asked(repeats: Repeats, pattern: np.uint64, first: int, tag: int) -> bool:
     """Whether all sectors of an access were asked for before; notes them."""
-    has_all = True
+    asked, has_all = repeats.asked, True
     for number in range(repeats.count[pattern]):
         sector = first + repeats.steps[pattern, np.uint64(number)]
         bit = np.int64(1) << (sector & ((1 << _GROUP_BITS) - 1))
-        key = ((sector >> _GROUP_BITS) ^ tag) * _SPREAD
-        slot = np.uint64(((key >> 20) & ((1 << _SLOTS_BITS) - 1)) * _WORDS)
-        key &= (1 << 62) - 1
-        known = repeats.asked[np.uint64(slot + np.uint64(1))]
-        if repeats.asked[slot] != key:
-            repeats.asked[slot] = key
-            known = 0
-        if known & bit == 0:
-            repeats.asked[np.uint64(slot + np.uint64(1))] = known | bit
+        key = (((sector >> _GROUP_BITS) ^ tag) * _SPREAD) & ((1 << 62) - 1)
+        known = np.uint64(_slot_of(asked, key) + np.uint64(1))
+        if asked[known] & bit == 0:
+            asked[known] |= bit
             has_all = False
     return has_all
 
