@@ -29,6 +29,8 @@ _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
 _FOLLOWED = 30
 """Accesses that are followed at most for each that is simulated: each takes so much less time."""
+_INSTRUCTIONS_PER_ACCESS = 32
+"""Instructions that are executed, most of them left out of slices, while an access is followed."""
 _PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128
 """Of the time in which a cache turns over: its lines' last uses are known to one of them."""
 _SHORT_WINDOWS, _SHORTEST_WINDOW = 32, 16
@@ -134,14 +136,16 @@ class Choice:
         if lasting_ratio(self.counts) > _IN_STEP:
             return None
         timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
-        window = int(self.size.accesses / (self.accesses / timeline.end) / _SHORT_WINDOWS)
-        window = max(_SHORTEST_WINDOW, min(window, timeline.duration // _SHORT_WINDOWS))
-        made_per_time = self.pilot.accesses(self.counts) / timeline.waves / timeline.duration
-        affordable = int(_FOLLOWED * self.size.accesses / made_per_time)
+        affordable = int(_FOLLOWED * self.size.accesses / self._work() * timeline.end)
         is_whole = affordable >= timeline.end
         most = timeline.duration if is_whole else affordable // _FEWEST_SAMPLES
         turnovers = Turnovers(self.source, self.device, timeline)
-        l1, l2 = turnovers.of_l1(), turnovers.of_l2(_TURNOVERS, most)
+        l2 = turnovers.of_l2(_TURNOVERS, most)
+        if l2 is None and not is_whole:
+            return None
+        l2, l1 = l2 or most, turnovers.of_l1(most)
+        window = int(self.size.accesses / self.accesses * timeline.end / _SHORT_WINDOWS)
+        window = max(_SHORTEST_WINDOW, min(window, timeline.duration // _SHORT_WINDOWS))
         period = max(1, min(l1 // _PERIODS_OF_L1, l2 // _PERIODS_OF_L2))
         how = Following(timeline, l2, window, period)
         if is_whole:
@@ -150,6 +154,11 @@ class Choice:
             measured = min(l2, max(affordable // (_FEWEST_SAMPLES + 1) - l2, l2 // 4))
             plan = follow_some(how, measured, _FEWEST_SAMPLES, self.size.seed)
         return plan and with_cover(plan, timeline, self._missing_times(plan))
+
+    def _work(self) -> float:
+        """What following the launch takes, in accesses: those to caches and what lies between."""
+        issues = float(self.counts.classes.totals()[0].sum())
+        return self.pilot.accesses(self.counts) + issues / _INSTRUCTIONS_PER_ACCESS
 
     def _turnover(self, timeline: Timeline, least: int, most: float) -> int | None:
         """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""

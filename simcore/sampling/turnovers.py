@@ -25,8 +25,8 @@ class Turnovers:
     device: Device
     timeline: Timeline
 
-    def of_l1(self) -> int:
-        """How long the thread blocks of an SM take to touch what L1 holds, or as long as they last.
+    def of_l1(self, most: int) -> int:
+        """How long the thread blocks of an SM take to touch what L1 holds, at most `most`.
 
         They are one in each round of the SMs.
         """
@@ -34,10 +34,11 @@ class Turnovers:
         capacity = self.device.l2.capacity_bytes if facts is None else facts.capacity_bytes
         step = self.device.architecture.sm_count
         end = min(line.thread_blocks, self._first + line.wave)
-        return self._time(range(self._first, end, step), capacity, line.duration)
+        length = min(most, line.duration)
+        return self._time(range(self._first, end, step), capacity, length) or length
 
-    def of_l2(self, capacities: float, most: int) -> int:
-        """How long a wave takes to touch so many capacities of L2, at most `most`."""
+    def of_l2(self, capacities: float, most: int) -> int | None:
+        """How long a wave takes to touch so many capacities of L2; None for longer than `most`."""
         line = self.timeline
         end = min(line.thread_blocks, self._first + line.wave)
         wanted = capacities * self.device.l2.capacity_bytes
@@ -49,7 +50,7 @@ class Turnovers:
         line = self.timeline
         return line.thread_blocks // line.wave // 2 * line.wave % line.thread_blocks
 
-    def _time(self, thread_blocks: Sequence[int], wanted: float, most: int) -> int:
+    def _time(self, thread_blocks: Sequence[int], wanted: float, most: int) -> int | None:
         """Repeated loads touch nothing new: they are left out, most of them."""
         footprint = Footprint(self.device.l2.sector_bytes)
         reached, step = 0, max(2, most // _STEPS)
@@ -60,7 +61,7 @@ class Turnovers:
             if footprint.touched_bytes >= wanted:
                 return max(1, int(end * wanted / footprint.touched_bytes))
             reached, step = end, max(step, end // _GROWTH)
-        return max(1, most)
+        return None
 
 
 def _parts(
