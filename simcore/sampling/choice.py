@@ -9,9 +9,9 @@ import numpy as np
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.sampling.following import Following, follow_all, follow_some
 from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
-from kernelcast.simcore.sampling.turnovers import Turnovers
 from kernelcast.simcore.sampling.pilot import Pilot, SampleSource
 from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
+from kernelcast.simcore.sampling.turnovers import Turnovers
 from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cover
 from kernelcast.traces.stream import GridPart
 from kernelcast.traces.trace import Trace

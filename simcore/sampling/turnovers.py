@@ -64,9 +64,7 @@ class Turnovers:
         return None
 
 
-def _parts(
-    thread_blocks: Sequence[int], after: int, before: int, period: int
-) -> list[GridPart]:
+def _parts(thread_blocks: Sequence[int], after: int, before: int, period: int) -> list[GridPart]:
     """Neighbours as one."""
     if thread_blocks[-1] - thread_blocks[0] + 1 == len(thread_blocks):
         return [GridPart(thread_blocks[0], thread_blocks[-1] + 1, after, before, period, True)]

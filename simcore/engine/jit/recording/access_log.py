@@ -75,7 +75,7 @@ class AccessLog:
         self._counts = _new_counts(_FIRST_ROOM)
 
     def tell_repeats(self, period: int, leaves_out: bool) -> None:
-        """Tells loads that repeat others of the same `period` apart, or leaves them out; 0: none."""
+        """Tells loads that repeat others of a `period` apart, or leaves them out; none for 0."""
         self._marks = 0 if leaves_out else period
         new_period(self._scratch.repeats, period if leaves_out else 0)
 

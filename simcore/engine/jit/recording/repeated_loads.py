@@ -13,7 +13,17 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 
-__all__ = ["OfRows", "Patterns", "Repeats", "is_repeated", "mark", "new_period", "no_repeats", "taken", "with_room"]
+__all__ = [
+    "OfRows",
+    "Patterns",
+    "Repeats",
+    "is_repeated",
+    "mark",
+    "new_period",
+    "no_repeats",
+    "taken",
+    "with_room",
+]
 
 _SECTOR_BITS = 5
 """No device's sectors are shorter than 32 bytes."""
@@ -48,9 +58,9 @@ class Repeats(NamedTuple):
     """What was asked for in a period.
 
     `is_load` by pc. `asked`: two words for each slot, a hash of a group of sectors, thread block
-    and period, and which of the group; what has no room is asked for again. `last`, three words by pc: first sector, pattern and hash of the access before.
-    `period`: instructions, 0 where repeats are as all others. `now`: warps and times that share the hash
-    in its last word.
+    and period, and which of the group; what has no room is asked for again. `last`, three words by
+    pc: first sector, pattern and hash of the access before. `period`: instructions, 0 where repeats
+    are as all others. `now`: warps and times that share the hash in its last word.
 
     The distinct sectors of pattern p, from that of its first lane on, are `count[p]` of `steps[p]`
     where the first lane is at `phase[p]` within its sector; `is_apart[p]`: lanes are whole sectors

@@ -61,9 +61,7 @@ class ClusterWorker:
         for member in self._members:
             member.stop()
 
-    def record_at(
-        self, after: int, before: int, period: int = 0, leaves_out: bool = False
-    ) -> None:
+    def record_at(self, after: int, before: int, period: int = 0, leaves_out: bool = False) -> None:
         """Tells the workers of all ranks."""
         for member in self._members:
             member.record_at(after, before, period, leaves_out)

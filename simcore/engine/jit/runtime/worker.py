@@ -149,9 +149,7 @@ class Worker:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
 
-    def record_at(
-        self, after: int, before: int, period: int = 0, leaves_out: bool = False
-    ) -> None:
+    def record_at(self, after: int, before: int, period: int = 0, leaves_out: bool = False) -> None:
         """Records accesses at these times only, if its code knows of times.
 
         Loads that repeat others of the same `period` are told apart or left out, `GridPart`.
