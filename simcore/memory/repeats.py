@@ -62,7 +62,8 @@ def _rates(parts: Sequence[Ints]) -> Reals:
     every = np.sum(parts, axis=0)
     counted = np.where(every[_REQUESTS, 1] > 0, every[:, 1], every.sum(axis=1)).astype(np.float64)
     of = counted[_REQUESTS]
-    return np.divide(counted, of, out=np.zeros_like(counted), where=of > 0)
+    found: Reals = np.divide(counted, of, out=np.zeros_like(counted), where=of > 0)
+    return found
 
 
 def _completed(rows: Ints, rates: Reals) -> Counters:

@@ -294,8 +294,7 @@ def decode(
     most_rows = len(rows.pc) - _MOST_ROWS_A_RECORD
     most_patterns = len(store.mask) - _MOST_ROWS_A_RECORD
     most_counts = len(counts.key) // 2 - _MOST_ROWS_A_RECORD
-    repeats = scratch.repeats
-    thins, known = repeats.period[0] > 0, Patterns(store.mask, store.offsets)
+    known = Patterns(store.mask, store.offsets)
     at = start
     while at < len(words):
         if used[0] > most_rows or used[1] > most_patterns or used[2] > most_counts:
@@ -305,6 +304,7 @@ def decode(
         pc = info & 0xFFFFFF
         space = facts.space[pc]
         warp = (where & 0xFFFFFFFF) * warps + ((when >> 32) & 0xFFFFFFFF)
+        at_time = scratch.repeats, pc, warp, warps, when & 0xFFFFFFFF
         first_word = at + 4
         at += RECORD_WORDS if is_listed else 4 + width
         if mask == 0:
@@ -313,10 +313,8 @@ def decode(
         which = (info >> 32) & 0xFFFFFFFF
         if is_listed and is_plain and memo[which, 0] == mask:
             address = words[first_word] + lane_offsets[which, memo[which, 2]]
-            at_time = repeats, pc, warp, warps, when & 0xFFFFFFFF
-            if thins and space == _GLOBAL and is_repeated(*at_time, address, memo[which, 1], known):
-                continue
-            _put(pc, warp, when, where, space, address, memo[which, 1], stores)
+            if not is_repeated(*at_time, address, memo[which, 1], known):
+                _put(pc, warp, when, where, space, address, memo[which, 1], stores)
             continue
         # slices: an index that might be negative would keep the loops from being vectorised
         places, origin = words[first_word : first_word + width], np.int64(0)
@@ -341,8 +339,6 @@ def decode(
             memo[which, 0] = mask
             memo[which, 1] = pattern
             memo[which, 2] = first
-        at_time = repeats, pc, warp, warps, when & 0xFFFFFFFF
-        if thins and space == _GLOBAL and is_repeated(*at_time, base + origin, pattern, known):
-            continue
-        _put(pc, warp, when, where, space, base + origin, pattern, stores)
+        if not is_repeated(*at_time, base + origin, pattern, known):
+            _put(pc, warp, when, where, space, base + origin, pattern, stores)
     return at

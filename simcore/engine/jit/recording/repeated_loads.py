@@ -62,9 +62,9 @@ class Repeats(NamedTuple):
     pc: first sector, pattern and hash of the access before. `period`: instructions, 0 where repeats
     are as all others. `now`: warps and times that share the hash in its last word.
 
-    The distinct sectors of pattern p, from that of its first lane on, are `count[p]` of `steps[p]`
-    where the first lane is at `phase[p]` within its sector; `is_apart[p]`: lanes are whole sectors
-    apart, so that this does not matter. `lanes[p]` take part.
+    Pattern p has `distinct[p]` sectors, those of `steps[p]` from that of its first lane on, where
+    this is at `phase[p]` within its sector; `is_apart[p]`: lanes are whole sectors apart, so that
+    it does not matter. `lanes[p]` take part.
     `left_out`, two words by pc: loads that were left out, and the lanes of them.
     """
 
@@ -74,7 +74,7 @@ class Repeats(NamedTuple):
     period: Ints
     now: Ints
     phase: Ints
-    count: Ints
+    distinct: Ints
     is_apart: Ints
     lanes: Ints
     steps: Ints
@@ -83,10 +83,23 @@ class Repeats(NamedTuple):
 
 def no_repeats(is_load: npt.NDArray[np.bool_], width: int) -> Repeats:
     """Nothing is left out at first; `width` lanes of a warp."""
-    sizes = (_WAYS * _WORDS << _ROW_BITS, 3 * len(is_load), 1, 5, 0, 0, 0, 0)
-    arrays = (np.zeros(size, np.int64) for size in sizes)
-    left_out = np.zeros(2 * len(is_load), np.int64)
-    return Repeats(is_load.astype(np.int64), *arrays, np.zeros((0, width), np.int64), left_out)
+
+    def zeros(size: int) -> Ints:
+        return np.zeros(size, np.int64)
+
+    return Repeats(
+        is_load=is_load.astype(np.int64),
+        asked=zeros(_WAYS * _WORDS << _ROW_BITS),
+        last=zeros(3 * len(is_load)),
+        period=zeros(1),
+        now=zeros(5),
+        phase=zeros(0),
+        distinct=zeros(0),
+        is_apart=zeros(0),
+        lanes=zeros(0),
+        steps=np.zeros((0, width), np.int64),
+        left_out=zeros(2 * len(is_load)),
+    )
 
 
 def new_period(repeats: Repeats, instructions: int) -> None:
@@ -117,7 +130,7 @@ def with_room(repeats: Repeats, patterns: int) -> Repeats:
     repeats.last[:] = _NOTHING
     return repeats._replace(
         phase=np.full(patterns, _NOTHING, np.int64),
-        count=np.zeros(patterns, np.int64),
+        distinct=np.zeros(patterns, np.int64),
         is_apart=np.zeros(patterns, np.int64),
         lanes=np.zeros(patterns, np.int64),
         steps=np.zeros((patterns, repeats.steps.shape[1]), np.int64),
@@ -142,7 +155,7 @@ def _learn(
             repeats.steps[pattern, count] = step
             count += 1
     is_apart = apart & ((1 << _SECTOR_BITS) - 1) == 0
-    repeats.count[pattern] = count
+    repeats.distinct[pattern] = count
     repeats.is_apart[pattern] = 1 if is_apart else 0
     repeats.phase[pattern] = phase
     repeats.lanes[pattern] = lanes
@@ -180,7 +193,7 @@ def _slot_of(asked: Ints, key: int) -> np.uint64:
 def _has_asked(repeats: Repeats, pattern: np.uint64, first: int, tag: int) -> bool:
     """Whether all sectors of an access were asked for before; notes them."""
     asked, has_all = repeats.asked, True
-    for number in range(repeats.count[pattern]):
+    for number in range(repeats.distinct[pattern]):
         sector = first + repeats.steps[pattern, np.uint64(number)]
         bit = np.int64(1) << (sector & ((1 << _GROUP_BITS) - 1))
         key = (((sector >> _GROUP_BITS) ^ tag) * _SPREAD) & ((1 << 62) - 1)
@@ -213,7 +226,7 @@ def is_repeated(
     patterns: Patterns,
 ) -> bool:
     """Whether an access repeats others; notes what it asks for, and what is left out."""
-    if repeats.is_load[pc] == 0:
+    if repeats.period[0] == 0 or repeats.is_load[pc] == 0:
         return False
     tag, which = _tag(repeats, warp, warps, time), np.uint64(pattern)
     phase, sector = address & ((1 << _SECTOR_BITS) - 1), address >> _SECTOR_BITS

@@ -262,8 +262,9 @@ class Job:
         self, worker: Worker | ClusterWorker, piece: _Piece
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
-        first, end, *times = piece.part
-        worker.record_at(*times)
+        part = piece.part
+        first, end = part.first, part.end
+        worker.record_at(part.after, part.before, part.period, part.leaves_out)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.clocks), np.int64)
         repeats = np.empty(end - first, np.uint8)

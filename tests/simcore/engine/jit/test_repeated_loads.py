@@ -80,10 +80,10 @@ def launch(kernel: Kernel) -> CompiledLaunch:
     return CompiledLaunch(kernel, Launch((5, 1, 1), (32 * WARPS, 1, 1), (x, y)), 32)
 
 
-def rows(launch: CompiledLaunch, *times: int) -> tuple[list[tuple[int, ...]], Counter[int]]:
+def rows(launch: CompiledLaunch, part: GridPart) -> tuple[list[tuple[int, ...]], Counter[int]]:
     """(pc, thread block, time, then addresses of active lanes) by access; and what was left out."""
     kept = Kept()
-    launch.run_parts([GridPart(0, 5, *times)], Limits(), [kept])
+    launch.run_parts([part], Limits(), [kept])
     found, left_out = [], Counter[int]()
     for batch in kept.batches:
         table, patterns = batch.accesses, batch.patterns
@@ -113,11 +113,11 @@ def asked(found: list[tuple[int, ...]], loads: set[int], period: int) -> set[tup
 def test_what_is_left_out_was_asked_for_by_what_is_kept(
     launch: CompiledLaunch, period: int
 ) -> None:
-    everything, none = rows(launch, 0, ALWAYS)
+    everything, none = rows(launch, GridPart(0, 5))
     assert not none
     pcs = sorted({row[0] for row in everything})
     loads = set(pcs[:3])
-    kept, left_out = rows(launch, 0, ALWAYS, period, True)
+    kept, left_out = rows(launch, GridPart(0, 5, 0, ALWAYS, period, True))
     assert Counter(row[0] for row in kept) + left_out == Counter(row[0] for row in everything)
     assert asked(kept, loads, period) == asked(everything, loads, period)
     assert sum(row[0] not in loads for row in kept) == 5 * WARPS * 40  # stores all stay
@@ -130,8 +130,8 @@ def test_repeats_are_told_apart_in_the_order_of_time(
     launch: CompiledLaunch, kernel: Kernel
 ) -> None:
     size = len(kernel.instructions)
-    everything, _ = rows(launch, 40, 200)
-    marked, left_out = rows(launch, 40, 200, 64)
+    everything, _ = rows(launch, GridPart(0, 5, 40, 200))
+    marked, left_out = rows(launch, GridPart(0, 5, 40, 200, 64))
     assert not left_out
     assert sorted((row[0] % size, *row[1:]) for row in marked) == sorted(everything)
     store = max(row[0] for row in everything)
