@@ -32,7 +32,7 @@ _FOLLOWED = 30
 _INSTRUCTIONS_PER_ACCESS = 32
 """Instructions that are executed, most of them left out of slices, while an access is followed."""
 _PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128
-"""Of the time in which a cache turns over: its lines' last uses are known to one of them."""
+"""A cache's turnover has so many periods: last uses of its lines are known to one of them."""
 _SHORT_WINDOWS, _SHORTEST_WINDOW = 32, 16
 """Windows among what is followed, and instructions that one has at least."""
 _FEWEST_SHARE = 1 / 32

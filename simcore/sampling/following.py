@@ -19,7 +19,7 @@ __all__ = ["Following", "follow_all", "follow_some"]
 _HALVES_OF_ALL = 4
 """Samples that the windows of a launch make which is followed whole."""
 _WINDOWS = 4
-"""Of a sample: two in each half."""
+"""Each sample has as many, two in each half."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class AccessLog:
         self._counts = _new_counts(_FIRST_ROOM)
 
     def tell_repeats(self, period: int, leaves_out: bool) -> None:
-        """Tells loads that repeat others of a `period` apart, or leaves them out; none for 0."""
+        """Tells loads that repeat others of a `period` apart, or leaves them out, in one batch."""
         self._marks = 0 if leaves_out else period
         new_period(self._scratch.repeats, period if leaves_out else 0)
 
@@ -118,6 +118,8 @@ class AccessLog:
         self._counts.key[:] = -1
         self._counts.often[:] = 0
         left_out = taken(self._scratch.repeats)
+        new_period(self._scratch.repeats, 0)
+        self._marks = 0
         return AccessBatch(first, end - first, accesses, table, warp_time, counts, left_out)
 
     def _mark(self, count: int) -> None:

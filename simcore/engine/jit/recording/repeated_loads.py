@@ -124,7 +124,7 @@ def taken(repeats: Repeats) -> Ints:
 
 
 def with_room(repeats: Repeats, patterns: int) -> Repeats:
-    """The same for so many patterns, at least as many as before."""
+    """What is known, with room for so many patterns, at least as many as before."""
     if not repeats.period[0] or patterns <= len(repeats.phase):
         return repeats
     repeats.last[:] = _NOTHING

@@ -262,9 +262,8 @@ class Job:
         self, worker: Worker | ClusterWorker, piece: _Piece
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
-        part = piece.part
-        first, end = part.first, part.end
-        worker.record_at(part.after, part.before, part.period, part.leaves_out)
+        first, end = piece.part.first, piece.part.end
+        worker.record_at(piece.part)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.clocks), np.int64)
         repeats = np.empty(end - first, np.uint8)

@@ -31,6 +31,7 @@ from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_e
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
+from kernelcast.traces.stream import GridPart
 
 __all__ = ["Worker"]
 
@@ -62,12 +63,9 @@ class Worker:
         self._cluster = cluster
         self._has_begun = self.waits_for_cluster = False
         self._kernel = kernel = task.kernel
-        self._launch = task.launch
-        self._memory = memory = task.memory
-        self._facts = task.facts
-        self._source = source = task.source
+        self._launch, self._facts, self._host = task.launch, task.facts, task.host
+        memory, source = self._memory, self._source = task.memory, task.source
         self._is_watched = task.watcher is not None
-        self._host = task.host
         self._raised: ExecutionError | None = None
         self._arrived = np.zeros(BARRIERS, np.int64)
         self._barriers = BarrierCheck(kernel, source, self._batch)
@@ -84,7 +82,6 @@ class Worker:
         self._stages = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.totals = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.log: Any = log
-        self._has_period = False
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
@@ -149,16 +146,12 @@ class Worker:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
 
-    def record_at(self, after: int, before: int, period: int = 0, leaves_out: bool = False) -> None:
-        """Records accesses at these times only, if its code knows of times.
-
-        Loads that repeat others of the same `period` are told apart or left out, `GridPart`.
-        """
-        self._set("record_from", after)
-        self._set("record_until", before)
-        if period or self._has_period:
-            self._has_period = period > 0
-            self.log.tell_repeats(period, leaves_out)
+    def record_at(self, part: GridPart) -> None:
+        """Records accesses of a part only, as far as the code knows of times."""
+        self._set("record_from", part.after)
+        self._set("record_until", part.before)
+        if part.period:
+            self.log.tell_repeats(part.period, part.leaves_out)
 
     def begin(self) -> None:
         """Makes the worker ready for another run of its launch."""
