@@ -86,7 +86,7 @@ class Choice:
             plan = self._of_waves(self._warm_up_waves(), share)
             if plan is not None:
                 return plan
-        plan = self._of_times() or self._followed()
+        plan = self._of_times() or self.followed()
         if plan is not None:
             return plan
         if thread_blocks >= _FEWEST_WAVES * self.wave:
@@ -131,8 +131,11 @@ class Choice:
                     return with_cover(plan, timeline, self._missing_times(plan))
         return None
 
-    def _followed(self) -> SamplePlan | None:
-        """What lies between short windows is followed, if thread blocks are in step."""
+    def followed(self) -> SamplePlan | None:
+        """A plan that follows what lies between short windows; None where it would take too long.
+
+        Thread blocks must be in step.
+        """
         if lasting_ratio(self.counts) > _IN_STEP:
             return None
         timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
@@ -151,8 +154,9 @@ class Choice:
         if is_whole:
             plan = follow_all(how, _SHORT_WINDOWS, self.size.seed)
         else:
-            measured = min(l2, max(affordable // (_FEWEST_SAMPLES + 1) - l2, l2 // 4))
-            plan = follow_some(how, measured, _FEWEST_SAMPLES, self.size.seed)
+            samples = max(_FEWEST_SAMPLES, min(_SAMPLES, affordable // (2 * l2) - 1))
+            measured = min(l2, max(affordable // (samples + 1) - l2, l2 // 4))
+            plan = follow_some(how, measured, samples, self.size.seed)
         return plan and with_cover(plan, timeline, self._missing_times(plan))
 
     def _work(self) -> float:

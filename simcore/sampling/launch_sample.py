@@ -53,8 +53,11 @@ def sample_memory(
     launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
     plan = launch.choice.plan()
     found = launch.result(plan, is_warm)
-    if not size.may_grow or plan.has_times or _reach(found) <= _WANTED_ERROR:
+    if not size.may_grow or plan.is_followed or _reach(found) <= _WANTED_ERROR:
         return found
+    if plan.has_times:
+        followed = launch.choice.followed()
+        return found if followed is None else launch.result(followed, is_warm)
     # whole waves that scatter say little: a larger sample is worth its time, if there is one
     more = replace(launch.choice, size=size.enlarged()).plan()
     return launch.result(more, is_warm) if more.share > plan.share else found
