@@ -24,8 +24,12 @@ from kernelcast.execution.caches import Caches
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS
+from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch
 from kernelcast.simcore.host.llvm import runs_common_code
 from kernelcast.simcore.host.ready_code import INSTALLED, made_into
+from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.sampling.pilot import RowCounter
+from kernelcast.traces.stream import ALWAYS, GridPart
 
 __all__ = ["make_machine_code"]
 
@@ -147,6 +151,17 @@ def _launch_sample() -> None:
     _estimate(trace, _DEVICES[-1])
 
 
+def _follow_launch() -> None:
+    """Loads that repeat others, told apart and left out."""
+    kernel = kc.load_ptx(_REGULAR)["regular"].kernel
+    buffers = tuple(np.zeros(_BLOCK * _GRID + 1, np.float32) for _ in range(2))
+    launch = Launch((_GRID, 1, 1), (_BLOCK, 1, 1), buffers)
+    for width in sorted({kc.device(name).architecture.warp_width for name in _DEVICES}):
+        parts = [GridPart(0, _GRID, 0, ALWAYS, _GRID, leaves_out) for leaves_out in (False, True)]
+        rows = RowCounter(len(kernel.instructions))
+        CompiledLaunch(kernel, launch, width).run_parts(parts, Limits(), [rows])
+
+
 def _rank_addresses() -> None:
     """Boxes of addresses."""
     kc.rank(_STENCIL, "a100-40gb", block="16x4x4,64x4x1", folding="none,2z")
@@ -163,6 +178,7 @@ _WORK: dict[str, Callable[[], None]] = {
     "launches on seven devices": _launch_everywhere,
     "few accesses": _launch_with_rests,
     "a sample of a launch": _launch_sample,
+    "a launch that is followed": _follow_launch,
     "addresses": _rank_addresses,
     "checks": _check,
 }

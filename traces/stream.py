@@ -24,6 +24,8 @@ class AccessBatch:
     `accesses` numbers warps over the whole grid and patterns within `patterns`, where a pattern may
     occur several times; `warp_time` holds the instructions that each warp of the batch issued,
     shape (warps of the batch,); `pattern_counts` are the accesses to shared and constant memory.
+    `left_out`, shape (instructions, 2), or empty for none: by pc how many loads of a `GridPart`
+    were left out, and of how many lanes.
     """
 
     first_thread_block: int
@@ -32,19 +34,25 @@ class AccessBatch:
     patterns: PatternTable
     warp_time: npt.NDArray[np.int32]
     pattern_counts: PatternCounts = field(default_factory=PatternCounts.empty)
+    left_out: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
 class GridPart(NamedTuple):
     """Thread blocks `first` to `end`, the latter excluded, of which a launch makes the accesses.
 
     With times only those of basic blocks that a warp begins after it has issued `after`
-    instructions, and before it has issued `before`.
+    instructions, and before it has issued `before`. With a `period`, which is so many instructions,
+    loads are told apart whose sectors their thread block has all asked for in the same one: they
+    get the number of their instruction and as many more as the kernel has, or are left out with
+    `leaves_out`.
     """
 
     first: int
     end: int
     after: int = 0
     before: int = ALWAYS
+    period: int = 0
+    leaves_out: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -26,6 +26,7 @@ from kernelcast.simcore.memory.hierarchy import (
 from kernelcast.simcore.memory.levels import Caches, counters
 from kernelcast.simcore.memory.passes.two_passes import Passes
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
+from kernelcast.simcore.memory.repeats import with_repeats
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.traces.stream import AccessBatch
@@ -42,7 +43,8 @@ Ints = npt.NDArray[np.int64]
 class TrafficSimulator:
     """Traffic of one launch on `device`, with `thread_blocks_per_sm` resident at once.
 
-    `left` is in L2 at first, None for nothing; it stays as it is.
+    `left` is in L2 at first, None for nothing; it stays as it is. `has_repeats`: loads that repeat
+    others have rows of their own, see `repeats`.
 
     Takes every thread block of the grid, in ascending order, in batches of any size: the result
     does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
@@ -56,9 +58,13 @@ class TrafficSimulator:
         device: Device,
         thread_blocks_per_sm: int,
         left: CacheState | None = None,
+        *,
+        has_repeats: bool = False,
     ) -> None:
         self._device = device
         self._paths = access_routes(instructions, device)
+        if has_repeats:
+            self._paths = with_repeats(self._paths)
         self._l2 = cold_l2(device) if left is None else copied(left)
         self.left: CacheState = self._l2
         """The contents of L2, at the end what the launch leaves there."""
@@ -80,6 +86,7 @@ class TrafficSimulator:
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
         self._check(batch)
+        self._passes.add_left_out(batch.left_out)
         first_warp = batch.first_thread_block * self._warps
         rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))
         thread_block_ends = ends[:: self._warps]

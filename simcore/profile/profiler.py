@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["profile"]
 
+_LITTLE = 0.001
 _FOUND = {
     FirstContents.EQUAL_LAUNCH: "caches: warm, L2 as an equal launch on the same buffers leaves it",
     FirstContents.LAUNCHES_BEFORE: "caches: kept, L2 as the launches before left it; what the host "
@@ -102,7 +103,7 @@ def _assumptions(device: Device, resident: Occupancy, memory: MemoryResult) -> t
     sample = memory.sample
     if sample is not None:
         found.append(
-            f"memory traffic, from {sample.share:.1%} of the thread blocks: DRAM reads "
+            f"memory traffic, from {_percent(sample.share)} of the thread blocks: DRAM reads "
             f"{_reach(sample.dram_reads)}, DRAM writes {_reach(sample.dram_writes)} (sampling "
             "error at 95 % confidence)"
         )
@@ -112,6 +113,10 @@ def _assumptions(device: Device, resident: Occupancy, memory: MemoryResult) -> t
     if assumed:
         found.append(f"of {device.name}, which nobody published: {', '.join(assumed)}")
     return tuple(found)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= _LITTLE else f"{share:.2%}"
 
 
 def _reach(count: SampledCount) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.sampling.following import Following, follow_all, follow_some
 from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
 from kernelcast.simcore.sampling.pilot import Pilot, SampleSource
 from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
+from kernelcast.simcore.sampling.turnovers import Turnovers
 from kernelcast.simcore.sampling.windows import Timeline, plan_windows, with_cover
 from kernelcast.traces.stream import GridPart
 from kernelcast.traces.trace import Trace
@@ -25,6 +27,14 @@ _IN_STEP = 1.5
 """How much longer than most a thread block may last of those that are in step."""
 _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
+_FOLLOWED = 30
+"""Accesses that are followed at most for each that is simulated: each takes so much less time."""
+_INSTRUCTIONS_PER_ACCESS = 32
+"""Instructions that are executed, most of them left out of slices, while an access is followed."""
+_PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128
+"""A cache's turnover has so many periods: last uses of its lines are known to one of them."""
+_SHORT_WINDOWS, _SHORTEST_WINDOW = 32, 16
+"""Windows among what is followed, and instructions that one has at least."""
 _FEWEST_SHARE = 1 / 32
 """The least part of what is simulated that a sample has for its warm-up, or to be measured."""
 
@@ -76,7 +86,7 @@ class Choice:
             plan = self._of_waves(self._warm_up_waves(), share)
             if plan is not None:
                 return plan
-        plan = self._of_times()
+        plan = self._of_times() or self.followed()
         if plan is not None:
             return plan
         if thread_blocks >= _FEWEST_WAVES * self.wave:
@@ -121,6 +131,39 @@ class Choice:
                     return with_cover(plan, timeline, self._missing_times(plan))
         return None
 
+    def followed(self) -> SamplePlan | None:
+        """A plan that follows what lies between short windows; None where it would take too long.
+
+        Thread blocks must be in step.
+        """
+        if lasting_ratio(self.counts) > _IN_STEP:
+            return None
+        timeline = Timeline(self.counts.thread_blocks, self.wave, self.pilot.duration)
+        affordable = int(_FOLLOWED * self.size.accesses / self._work() * timeline.end)
+        is_whole = affordable >= timeline.end
+        most = timeline.duration if is_whole else affordable // _FEWEST_SAMPLES
+        turnovers = Turnovers(self.source, self.device, timeline)
+        l2 = turnovers.of_l2(_TURNOVERS, most)
+        if l2 is None and not is_whole:
+            return None
+        l2, l1 = l2 or most, turnovers.of_l1(most)
+        window = int(self.size.accesses / self.accesses * timeline.end / _SHORT_WINDOWS)
+        window = max(_SHORTEST_WINDOW, min(window, timeline.duration // _SHORT_WINDOWS))
+        period = max(1, min(l1 // _PERIODS_OF_L1, l2 // _PERIODS_OF_L2))
+        how = Following(timeline, l2, window, period)
+        if is_whole:
+            plan = follow_all(how, _SHORT_WINDOWS, self.size.seed)
+        else:
+            samples = max(_FEWEST_SAMPLES, min(_SAMPLES, affordable // (2 * l2) - 1))
+            measured = min(l2, max(affordable // (samples + 1) - l2, l2 // 4))
+            plan = follow_some(how, measured, samples, self.size.seed)
+        return plan and with_cover(plan, timeline, self._missing_times(plan))
+
+    def _work(self) -> float:
+        """What following the launch takes, in accesses: those to caches and what lies between."""
+        issues = float(self.counts.classes.totals()[0].sum())
+        return self.pilot.accesses(self.counts) + issues / _INSTRUCTIONS_PER_ACCESS
+
     def _turnover(self, timeline: Timeline, least: int, most: float) -> int | None:
         """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""
         wanted = _TURNOVERS * self.device.l2.capacity_bytes
@@ -139,6 +182,8 @@ class Choice:
         """When accesses happen that no interval has, for each the first time and what follows."""
         seen = np.zeros(len(self.pilot.time), np.bool_)
         for item in plan.intervals:
+            if item.leaves_out:
+                continue
             seen |= (self.pilot.time >= item.after) & (self.pilot.time < item.before)
         found: list[tuple[int, int]] = []
         while True:

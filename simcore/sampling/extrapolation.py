@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from kernelcast.simcore.memory.hierarchy import (
     WriteBacks,
 )
 from kernelcast.simcore.memory.levels import Counters
+from kernelcast.simcore.memory.repeats import completed
 from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.trace import Trace
 
@@ -113,6 +114,9 @@ def extrapolate(
         raise TraceFormatError(
             f"counts of {len(parts)} intervals where {len(plan.intervals)} were sampled"
         )
+    if plan.is_followed:
+        parts = completed(parts, [item.leaves_out for item in plan.intervals])
+        finished = replace(finished, by_instruction=_total(parts))
     cold = _total(part for part, item in zip(parts, plan.intervals, strict=True) if item.is_cold)
     found = [
         _extrapolated(

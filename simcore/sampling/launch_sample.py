@@ -53,8 +53,11 @@ def sample_memory(
     launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
     plan = launch.choice.plan()
     found = launch.result(plan, is_warm)
-    if not size.may_grow or plan.has_times or _reach(found) <= _WANTED_ERROR:
+    if not size.may_grow or plan.is_followed or _reach(found) <= _WANTED_ERROR:
         return found
+    if plan.has_times:
+        followed = launch.choice.followed()
+        return found if followed is None else launch.result(followed, is_warm)
     # whole waves that scatter say little: a larger sample is worth its time, if there is one
     more = replace(launch.choice, size=size.enlarged()).plan()
     return launch.result(more, is_warm) if more.share > plan.share else found
@@ -87,7 +90,9 @@ class _SampledLaunch:
         """Thread blocks that the device holds at once."""
         return self.device.architecture.sm_count * self.thread_blocks_per_sm
 
-    def simulator(self, left: CacheState | None = None) -> TrafficSimulator:
+    def simulator(
+        self, left: CacheState | None = None, *, has_repeats: bool = False
+    ) -> TrafficSimulator:
         """A new one, with what a launch has left in L2, None for nothing."""
         counts = self.counts
         return TrafficSimulator(
@@ -97,6 +102,7 @@ class _SampledLaunch:
             self.device,
             self.thread_blocks_per_sm,
             left,
+            has_repeats=has_repeats,
         )
 
     @cached_property
@@ -114,7 +120,9 @@ class _SampledLaunch:
         """Simulates, and extrapolates."""
         pilot = self.choice.pilot
         found = SampleSimulation(
-            plan, self.simulator(), is_uneven=lasting_ratio(self.counts) > _UNEVEN
+            plan,
+            self.simulator(has_repeats=plan.is_followed),
+            is_uneven=lasting_ratio(self.counts) > _UNEVEN,
         )
         parts = [item.part for item in plan.intervals]
         if plan.has_times:

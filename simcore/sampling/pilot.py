@@ -24,7 +24,7 @@ __all__ = [
 
 _MOST_THREAD_BLOCKS = 64
 _MOST_ACCESSES = 1 << 20
-_LOOKED_AT = 1 << 10
+_LOOKED_AT = 1 << 8
 _SECTOR_BYTES = 32
 _KINDS = ("load", "store", "atomic")
 _SPACES = ("global", "generic", "local")
@@ -50,8 +50,12 @@ class RowCounter:
         self.rows: Ints = np.zeros(instructions, np.int64)
 
     def accept(self, batch: AccessBatch) -> None:
-        """Counts a batch."""
-        self.rows += np.bincount(batch.accesses.pc, minlength=len(self.rows))
+        """Counts a batch, with what was left out of it."""
+        # those that repeat others have rows of their own
+        rows = np.bincount(batch.accesses.pc, minlength=2 * len(self.rows))
+        self.rows += rows.reshape(2, -1).sum(axis=0)
+        if len(batch.left_out):
+            self.rows += batch.left_out[:, 0]
 
 
 class _Times:
@@ -67,8 +71,10 @@ class _Times:
         self._pc.append(batch.accesses.pc)
         self._time.append(batch.accesses.time)
         self.duration = max(self.duration, int(batch.warp_time.max(initial=0)))
-        some = batch.accesses.pattern[:: max(1, len(batch.accesses) // _LOOKED_AT)]
-        if len(some):
+        if len(batch.accesses):
+            # at regular distances they would all be of one instruction of a loop
+            random = np.random.default_rng(batch.first_thread_block)
+            some = batch.accesses.pattern[random.integers(0, len(batch.accesses), _LOOKED_AT)]
             sectors = np.sort(batch.patterns.offsets[some] // _SECTOR_BYTES, axis=1)
             self._sectors.append(1.0 + float((np.diff(sectors, axis=1) != 0).sum(axis=1).mean()))
 

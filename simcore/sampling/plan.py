@@ -59,7 +59,9 @@ class Role(Enum):
 class Interval:
     """Thread blocks `first` to `end`, the latter excluded, `after` and `before` such times.
 
-    `sample`: number of the sample that it is measured for, in its first or second `half`.
+    `sample`: number of the sample that it is measured for, in its first or second `half`. With a
+    `period`, so many instructions, loads that repeat others are told apart (`GridPart`), and left
+    out with `leaves_out`.
     """
 
     first: int
@@ -69,6 +71,8 @@ class Interval:
     half: int = 0
     after: int = 0
     before: int = ALWAYS
+    period: int = 0
+    leaves_out: bool = False
 
     @property
     def thread_blocks(self) -> int:
@@ -78,7 +82,9 @@ class Interval:
     @property
     def part(self) -> GridPart:
         """What an engine makes the accesses of."""
-        return GridPart(self.first, self.end, self.after, self.before)
+        return GridPart(
+            *(self.first, self.end, self.after, self.before), self.period, self.leaves_out
+        )
 
     @property
     def is_cold(self) -> bool:
@@ -106,13 +112,19 @@ class SamplePlan:
 
     @property
     def share(self) -> float:
-        """The share of the launch that is simulated."""
-        return sum(map(self._blocks, self.intervals)) / self.thread_blocks
+        """The share of the launch that is simulated with all of its accesses."""
+        whole = (item for item in self.intervals if not item.leaves_out)
+        return sum(map(self._blocks, whole)) / self.thread_blocks
 
     @property
     def has_times(self) -> bool:
         """Whether thread blocks are simulated at some times only."""
         return any(not item.part.is_whole for item in self.intervals)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether loads that repeat others are told apart."""
+        return any(item.period for item in self.intervals)
 
     def _blocks(self, item: Interval) -> float:
         share = (min(item.before, self.duration) - item.after) / self.duration

@@ -8,7 +8,7 @@ to turn over, then to be measured. Samples are drawn from all that the launch do
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -90,10 +90,11 @@ def with_cover(
     plan: SamplePlan, timeline: Timeline, times: Sequence[tuple[int, int]]
 ) -> SamplePlan:
     """The plan with what happens in a wave at such times (first, last) as well, not measured."""
+    period = max((item.period for item in plan.intervals), default=0)
     wave = timeline.thread_blocks // timeline.wave // 2
     start = wave * timeline.duration
     more = [
-        item
+        replace(item, period=period)
         for first, last in times
         for item in timeline.pieces(start + first, start + last + 1, Role.COVER)
     ]

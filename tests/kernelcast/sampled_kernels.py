@@ -123,6 +123,10 @@ def _loop() -> tuple[Kernel, Launch]:
 CASES = {
     "tiled product": Case(_workload("gemm/tiled_16", m=256, n=512, k=4096), 1e5),
     "product of a few waves": Case(_workload("gemm/tiled_16", m=96, n=96, k=8192), 4e4),
+    "product that is followed in part": Case(
+        _workload("sgemm_steps/coalesced", m=256, n=256, k=2048), 3e4
+    ),
+    "product that is followed": Case(_workload("sgemm_steps/coalesced", m=256, n=128, k=512), 5e4),
     "stencil": Case(_workload("stencil/star5_2d", width=2000, height=1500), 1e5),
     "power-law spmv": Case(
         _workload("sparse/spmv_csr_scalar_power_law", rows=400_003, nonzeros=3_200_021), 6e5

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.memory.access_memo import empty_memo, forget, most_words
-from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches
+from kernelcast.simcore.memory.levels import REQUESTED, REQUESTS, TALLY_COLUMNS, Caches
 from kernelcast.simcore.memory.passes.line_requests import Requests, new_requests
 from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.traversal import (
+    NOTHING,
     Patterns,
     Room,
     Routes,
@@ -65,6 +66,15 @@ class Passes:
             )
             found = (self._paths, self._caches, self._found)
             self._stage.call(traverse, requests, count, *self._shifts, *found)
+
+    def add_left_out(self, left_out: Ints) -> None:
+        """Counts repeats of which caches see nothing: (requests, lanes) by pc, or empty."""
+        if not len(left_out):
+            return
+        asked = self._asked.reshape(-1, TALLY_COLUMNS)[-len(left_out) :]
+        sizes = np.where(self._paths.kind == NOTHING, 0, self._paths.bytes)[-len(left_out) :]
+        asked[:, REQUESTS] += left_out[:, 0] * (sizes > 0)
+        asked[:, REQUESTED] += left_out[:, 1] * sizes
 
     def forget_patterns(self) -> None:
         """Patterns get new numbers."""

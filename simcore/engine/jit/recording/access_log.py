@@ -21,6 +21,15 @@ from kernelcast.simcore.engine.jit.recording.access_rows import (
     key_columns,
     refill,
 )
+from kernelcast.simcore.engine.jit.recording.repeated_loads import (
+    OfRows,
+    Patterns,
+    mark,
+    new_period,
+    no_repeats,
+    taken,
+    with_room,
+)
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import AccessTable, PatternCounts
@@ -42,6 +51,7 @@ class AccessLog:
         facts: PcFacts,
         lane_offsets: tuple[tuple[int, ...], ...],
         counted: CountedAccesses,
+        is_load: npt.NDArray[np.bool_],
     ) -> None:
         self.counted = counted
         self._width = width
@@ -51,9 +61,11 @@ class AccessLog:
         self._scratch = Scratch(
             np.zeros(width, np.int64),
             np.zeros((len(lane_offsets), 3), np.int64),
+            no_repeats(is_load, width),
         )
         self._used = np.zeros(3, np.int64)
         self._rows = _new_rows(_FIRST_ROOM)
+        self._marks = 0
         self._store = PatternStore(
             np.full(SLOTS, -1, np.int32),
             np.empty(_FIRST_ROOM, np.uint64),
@@ -61,6 +73,11 @@ class AccessLog:
             np.empty((_FIRST_ROOM, width), np.int64),
         )
         self._counts = _new_counts(_FIRST_ROOM)
+
+    def tell_repeats(self, period: int, leaves_out: bool) -> None:
+        """Tells loads that repeat others of a `period` apart, or leaves them out, in one batch."""
+        self._marks = 0 if leaves_out else period
+        new_period(self._scratch.repeats, period if leaves_out else 0)
 
     def take(self, words: Ints) -> None:
         """The records of a ring."""
@@ -83,9 +100,11 @@ class AccessLog:
         """The accesses of thread blocks [first, end); `warp_time` of their warps."""
         rows, patterns, _ = self._used.tolist()
         counted = self.counted.take()
-        taken = _resized(self._rows, rows, rows)
+        if self._marks:
+            self._mark(rows)
+        made = _resized(self._rows, rows, rows)
         accesses = AccessTable(
-            taken.pc, taken.warp, taken.time, taken.stage, taken.address, taken.pattern
+            made.pc, made.warp, made.time, made.stage, made.address, made.pattern
         )
         of_counted = self.counted.patterns
         table = PatternTable(
@@ -98,7 +117,22 @@ class AccessLog:
         self._store.slot[:] = -1
         self._counts.key[:] = -1
         self._counts.often[:] = 0
-        return AccessBatch(first, end - first, accesses, table, warp_time, counts)
+        left_out = taken(self._scratch.repeats)
+        new_period(self._scratch.repeats, 0)
+        self._marks = 0
+        return AccessBatch(first, end - first, accesses, table, warp_time, counts, left_out)
+
+    def _mark(self, count: int) -> None:
+        """Tells repeats apart, in the order of time."""
+        rows, known = self._rows, Patterns(self._store.mask, self._store.offsets)
+        new_period(self._scratch.repeats, self._marks)
+        self._make_room(0)
+        order = np.lexsort((rows.time[:count], rows.warp[:count] // self._warps))
+        of_rows = OfRows(rows.address, rows.pattern)
+        at = rows.pc, rows.warp, rows.time, of_rows, self._warps
+        mark(self._scratch.repeats, order, *at, known)
+        taken(self._scratch.repeats)
+        new_period(self._scratch.repeats, 0)
 
     @property
     def rows(self) -> int:
@@ -127,6 +161,8 @@ class AccessLog:
                 _longer(self._store.mask, size),
                 _longer(self._store.offsets, size),
             )
+        repeats = with_room(self._scratch.repeats, len(self._store.mask))
+        self._scratch = self._scratch._replace(repeats=repeats)
         if 2 * (counts + 8) > len(self._counts.key):
             old, self._counts = self._counts, _new_counts(4 * len(self._counts.key))
             self._used[2] = 0

@@ -8,6 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS, SPACES
+from kernelcast.simcore.engine.jit.recording.repeated_loads import (
+    Patterns,
+    Repeats,
+    is_repeated,
+)
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_MASK
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
@@ -95,11 +100,12 @@ class Scratch(NamedTuple):
     """Working memory for one warp's accesses.
 
     `lanes`: room for one warp's addresses. `memo`: by listed offsets the last plain access's mask,
-    pattern and first lane.
+    pattern and first lane. `repeats`: what was asked for before.
     """
 
     lanes: Ints
     memo: Ints
+    repeats: Repeats
 
 
 class Stores(NamedTuple):
@@ -288,6 +294,7 @@ def decode(
     most_rows = len(rows.pc) - _MOST_ROWS_A_RECORD
     most_patterns = len(store.mask) - _MOST_ROWS_A_RECORD
     most_counts = len(counts.key) // 2 - _MOST_ROWS_A_RECORD
+    known = Patterns(store.mask, store.offsets)
     at = start
     while at < len(words):
         if used[0] > most_rows or used[1] > most_patterns or used[2] > most_counts:
@@ -297,6 +304,7 @@ def decode(
         pc = info & 0xFFFFFF
         space = facts.space[pc]
         warp = (where & 0xFFFFFFFF) * warps + ((when >> 32) & 0xFFFFFFFF)
+        at_time = scratch.repeats, pc, warp, warps, when & 0xFFFFFFFF
         first_word = at + 4
         at += RECORD_WORDS if is_listed else 4 + width
         if mask == 0:
@@ -305,7 +313,8 @@ def decode(
         which = (info >> 32) & 0xFFFFFFFF
         if is_listed and is_plain and memo[which, 0] == mask:
             address = words[first_word] + lane_offsets[which, memo[which, 2]]
-            _put(pc, warp, when, where, space, address, memo[which, 1], stores)
+            if not is_repeated(*at_time, address, memo[which, 1], known):
+                _put(pc, warp, when, where, space, address, memo[which, 1], stores)
             continue
         # slices: an index that might be negative would keep the loops from being vectorised
         places, origin = words[first_word : first_word + width], np.int64(0)
@@ -326,9 +335,10 @@ def decode(
             offsets[lane] = offset
             total += offset * (lane * _HASH + 1)
         pattern = _accept(active, total, store, used)
-        _put(pc, warp, when, where, space, base + origin, pattern, stores)
         if is_listed:
             memo[which, 0] = mask
             memo[which, 1] = pattern
             memo[which, 2] = first
+        if not is_repeated(*at_time, base + origin, pattern, known):
+            _put(pc, warp, when, where, space, base + origin, pattern, stores)
     return at

@@ -20,6 +20,7 @@ from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates
 from kernelcast.simcore.isa.ir.kernel import BarrierSync
+from kernelcast.traces.stream import GridPart
 
 __all__ = ["ClusterWorker"]
 
@@ -61,10 +62,10 @@ class ClusterWorker:
         for member in self._members:
             member.stop()
 
-    def record_at(self, after: int, before: int) -> None:
+    def record_at(self, part: GridPart) -> None:
         """Tells the workers of all ranks."""
         for member in self._members:
-            member.record_at(after, before)
+            member.record_at(part)
 
     @property
     def pairs_agree(self) -> bool:

@@ -262,8 +262,8 @@ class Job:
         self, worker: Worker | ClusterWorker, piece: _Piece
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
-        first, end, after, before = piece.part
-        worker.record_at(after, before)
+        first, end = piece.part.first, piece.part.end
+        worker.record_at(piece.part)
         counts = np.empty((end - first, self._layout.counters), np.int64)
         times = np.empty((end - first, self._layout.clocks), np.int64)
         repeats = np.empty(end - first, np.uint8)

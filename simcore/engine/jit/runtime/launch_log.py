@@ -33,6 +33,8 @@ def launch_log(task: Task) -> Any:
     lanes = facts.warps * facts.width * launch.thread_blocks
     slots = source.layout.access_slots
     counted = CountedAccesses(source.counted, slots, facts.width, FIRST_STAGES)
+    is_load = np.array([row.kind == "load" and row.space == "global" for row in table], np.bool_)
     return AccessLog(
-        facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_offsets, counted
+        *(facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_offsets, counted),
+        is_load,
     )

@@ -31,6 +31,7 @@ from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_e
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
+from kernelcast.traces.stream import GridPart
 
 __all__ = ["Worker"]
 
@@ -62,12 +63,9 @@ class Worker:
         self._cluster = cluster
         self._has_begun = self.waits_for_cluster = False
         self._kernel = kernel = task.kernel
-        self._launch = task.launch
-        self._memory = memory = task.memory
-        self._facts = task.facts
-        self._source = source = task.source
+        self._launch, self._facts, self._host = task.launch, task.facts, task.host
+        memory, source = self._memory, self._source = task.memory, task.source
         self._is_watched = task.watcher is not None
-        self._host = task.host
         self._raised: ExecutionError | None = None
         self._arrived = np.zeros(BARRIERS, np.int64)
         self._barriers = BarrierCheck(kernel, source, self._batch)
@@ -148,10 +146,12 @@ class Worker:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
 
-    def record_at(self, after: int, before: int) -> None:
-        """Records accesses at these times only, if its code knows of times."""
-        self._set("record_from", after)
-        self._set("record_until", before)
+    def record_at(self, part: GridPart) -> None:
+        """Records accesses of a part only, as far as the code knows of times."""
+        self._set("record_from", part.after)
+        self._set("record_until", part.before)
+        if part.period:
+            self.log.tell_repeats(part.period, part.leaves_out)
 
     def begin(self) -> None:
         """Makes the worker ready for another run of its launch."""
