@@ -69,7 +69,7 @@ def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
 
     threads = choose.choice((1, 31, 32, 32, 33, 64))
     with (
-        patch.object(jit_run, "LARGE_IR", choose.choice((0, 1 << 40))),  # not optimized, or at once
+        patch.object(jit_run, "LARGE_IR", choose.choice((0, 1 << 40))),  # level 0, or QUICK
         patch.object(worker, "aligned", guarded),
         patch.object(reference, "PreparedKernel", lru_cache(ReferenceProgram)),
     ):

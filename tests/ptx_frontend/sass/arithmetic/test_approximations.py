@@ -130,7 +130,7 @@ def _rounded() -> list[FloatStatement]:
     return found
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_rounded_functions_are_bit_equal(architecture: str) -> None:
     statements = sample(_rounded(), architecture, ARCHITECTURES)
