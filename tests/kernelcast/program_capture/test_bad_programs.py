@@ -23,7 +23,7 @@ from tests.kernelcast.program_capture.building import PROGRAMS, built
 from tests.kernelcast.program_capture.running import Captured, captured
 
 _ONE = ["a100-40gb"]
-_FAR_S = 300.0
+_FAR_S = 600.0
 
 
 @pytest.fixture(scope="module")

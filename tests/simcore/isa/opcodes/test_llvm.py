@@ -19,7 +19,7 @@ from kernelcast.simcore.isa.opcodes.table import OPCODES
 llvm: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "llvm_cases.py")))
 pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")
 LANES = (1, 8)
-MANY = 1200
+MANY = 1200 if ALL_CASES else 300
 
 
 @pytest.mark.parametrize("lanes", LANES)
