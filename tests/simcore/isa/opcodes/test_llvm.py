@@ -15,6 +15,7 @@ import pytest
 
 from kernelcast.simcore.host.llvm import QUICK, host_supports_vectors
 from kernelcast.simcore.isa.opcodes.table import OPCODES
+from tests.drawn_cases import ALL_CASES
 
 llvm: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "llvm_cases.py")))
 pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")
