@@ -62,6 +62,7 @@ def test_every_command_answers_in_one_screen(output: Output, command: str, file:
     assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_three_gpus_take_twelve_lines(output: Output, file: Path) -> None:
     text = output("estimate", str(file), "--size", small(file), *THREE)

@@ -100,6 +100,7 @@ def cycles_of(stages: int, chain: int, produce: str = COPY) -> int:
     return run(stages, chain, produce=produce).cycles
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("chain", [60, 200])
 def test_with_one_stage_copies_and_work_take_turns(chain: int) -> None:
     """The buffer is full or free: each round takes a copy and its work, one after the other."""
@@ -121,6 +122,7 @@ def test_with_more_stages_the_slower_of_both_counts(stages: int) -> None:
     assert cycles_of(stages, 300) == pytest.approx(max(cycles_of(stages, 0), alone), rel=0.05)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("stages", "chain"), [(2, 0), (2, 30), (2, 100), (4, 0)])
 def test_a_ring_of_stages_has_as_many_copies_on_their_way(stages: int, chain: int) -> None:
     """A buffer is copied to, worked on and free again after L + W.

@@ -18,7 +18,7 @@ from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 
 WARPS = 16
-FEW, MANY = 8, 12
+FEW, MANY = 16, 24
 BODY = """
 .version 7.0
 .target sm_70
@@ -61,7 +61,7 @@ def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> 
     return launch_timing(found, device)
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("texels", [2.0, 4.0])
 @pytest.mark.parametrize(
     ("components", "filtering", "slower"),
