@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +42,10 @@ settings.load_profile("kernelcast")
 
 # What tests execute must not depend on whether an assembler is installed; some ask for its code.
 os.environ["KERNELCAST_CODE"] = "source"
+
+# Where tests are in the background, interrupts are ignored: not so in what they test and start.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `make test` executes code as short launches have it, `make test-all` that of long ones.
 if ALL_CASES:
