@@ -270,7 +270,6 @@ def alone(bad: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(bad, tmp_path / "alone"))
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize("which", ["forever", "host_forever"])
 def test_an_interrupt_ends_the_program(which: str, alone: Path) -> None:
     with _started(alone, which) as process:
@@ -284,7 +283,6 @@ def test_an_interrupt_ends_the_program(which: str, alone: Path) -> None:
     _wait_until_none_runs(alone)
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize("which", ["forever", "host_forever"])
 def test_a_program_ends_when_kernelcast_is_killed(which: str, alone: Path, tmp_path: Path) -> None:
     script = tmp_path / "between.sh"

@@ -100,7 +100,6 @@ def cycles_of(stages: int, chain: int, produce: str = COPY) -> int:
     return run(stages, chain, produce=produce).cycles
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize("chain", [60, 200])
 def test_with_one_stage_copies_and_work_take_turns(chain: int) -> None:
     """The buffer is full or free: each round takes a copy and its work, one after the other."""
