@@ -75,6 +75,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> list[int]:
         return original(ir, optimization)
 
     monkeypatch.setattr(jit_run, "compile_module", noted)
+    monkeypatch.setattr(jit_run, "QUICK", llvm.QUICK)  # make test-all starts with better code
     return levels
 
 
