@@ -16,6 +16,10 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # A process for each core, each with files of tests of its own: files share what they execute.
 ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
 
+# Compiled modules are kept, also where the environment says otherwise: tests start hundreds of
+# processes, each of which would compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test test-all explore validate validate-small check budgets check-budgets bench fuzz \
 	docs format clean
 .DELETE_ON_ERROR:

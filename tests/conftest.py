@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.device import Device, MeasuredThroughput
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.engine import execute
+from kernelcast.simcore.engine.jit.runtime import run as jit_run
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
 from kernelcast.simcore.profile.profile import (
@@ -39,6 +42,14 @@ settings.load_profile("kernelcast")
 
 # What tests execute must not depend on whether an assembler is installed; some ask for its code.
 os.environ["KERNELCAST_CODE"] = "source"
+
+# Where tests are in the background, interrupts are ignored: not so in what they test and start.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# `make test` executes code as short launches have it, `make test-all` that of long ones.
+if ALL_CASES:
+    vars(jit_run)["QUICK"] = 2
 
 # GNU readline, which pytest loads, tells processes that it starts a width of its own making.
 os.environ.pop("COLUMNS", None)

@@ -1,13 +1,12 @@
 """Commands and snippets of README and docs are such that a reader can copy them.
 
 Every command line is one that the program takes, every Python block compiles, and the way to a
-first decision is walked. `make test-all` executes all of the pages for beginners.
+first decision is walked. `test_document_runs.py` executes the other pages.
 """
 
 from __future__ import annotations
 
 import ast
-import os
 import shlex
 import shutil
 import tomllib
@@ -18,14 +17,11 @@ import pytest
 import typer
 
 import kernelcast as kc
-from kernelcast.cli import app, main
-from tests.document_snippets import Snippet, commands_in, snippets_in
+from kernelcast.cli import app
+from tests.document_snippets import Snippet, snippets_in
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FIRST_STEPS = ("first-estimate", "bottleneck", "choose-a-gpu", "tune-a-launch")
-PAGES_OF_PYTHON = ("address-kernels", "device-memory", "timing")
-"""Pages whose Python runs as it stands; `tests/kernelcast/inputs/test_recipes.py` has inputs.md."""
 MOST_COMMANDS = 6
 Output = Callable[..., str]
 
@@ -124,17 +120,3 @@ def ranked(answer: str) -> dict[str, float]:
     scale = {"µs": 1.0, "ms": 1e3}
     rows = (line.split() for line in answer.splitlines() if " block=" in line)
     return {row[1].removeprefix("block="): float(row[2]) * scale[row[3]] for row in rows}
-
-
-if os.environ.get("KERNELCAST_TESTS") == "all":
-
-    @pytest.mark.parametrize("page", ["README", *FIRST_STEPS, *PAGES_OF_PYTHON])
-    @pytest.mark.usefixtures("reader")
-    def test_the_first_pages_run(page: str) -> None:
-        file = next(item for item in PAGES if item.stem == page)
-        for command in commands_in(file) if page not in PAGES_OF_PYTHON else ():
-            assert main(shlex.split(command)[1:]) in (0, 1), command
-        names: dict[str, object] = {}
-        for snippet in snippets_in(file):
-            if snippet.language == "python":
-                exec(compile(snippet.text, f"{file}:{snippet.line}", "exec"), names)

@@ -327,7 +327,7 @@ def test_variables_live_on_and_constants_are_copied_at_each_run(memory: kc.Devic
 def test_thread_blocks_may_wait_for_each_other(memory: kc.DeviceMemory) -> None:
     x = memory.allocate(4, "x")
     launch = kc.load_ptx(MEETING)["meet"].prepare(
-        grid=40, block=1, args=[x, 40], memory=memory, limits=kc.Limits(seconds=60)
+        grid=40, block=1, args=[x, 40], memory=memory, limits=kc.Limits(seconds=600)
     )
     launch.run()
     launch.run(struct.pack("<QI", x.address, 80))

@@ -77,7 +77,7 @@ def status(command: str) -> tuple[int, str]:
         ["bash", "-o", "pipefail", "-c", command.replace("KC", program)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return found.returncode, found.stderr

@@ -29,7 +29,7 @@ def run_on_both(
     at memory as often as it takes, so that only results are compared.
     """
     arguments = copy.deepcopy(launch.arguments)
-    limits = Limits(seconds=20)
+    limits = Limits(seconds=600)
     counting = replace(launch, arguments=copy.deepcopy(launch.arguments))
     try:
         other = replace(launch, arguments=arguments)

@@ -68,6 +68,7 @@ def matmul_bytes(order: int, side: int) -> int:
     return 4 * order * order * (order // side + order // 64 + 1)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("side", [8, 16, 32])
 def test_matmul_moves_what_its_tiles_need(side: int) -> None:
     found = traffic(f"zhang_owens/matmul_{side}", "small", SHRINKING, 32)
@@ -189,6 +190,7 @@ def test_the_texture_cache_serves_the_vector(form: str) -> None:
     assert texture_vector_bytes(trace, GTX_285) > 49_152 * 4
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize(
     "name",
     sorted(

@@ -174,6 +174,7 @@ TWO_THAT_WAIT: Mapping[str, Mapping[str, float]] = {
 needs_assembler = pytest.mark.skipif(toolset(80) is None, reason="no assembler; CI has it")
 
 
+@pytest.mark.drawn(4)
 @needs_assembler
 @pytest.mark.parametrize("name", TWO_THAT_WAIT)
 def test_a_step_has_the_instructions_that_execute(name: str) -> None:

@@ -107,7 +107,7 @@ def racing_pairs(steps: list[Step]) -> set[frozenset[int]]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.drawn(24)
+@pytest.mark.drawn(12)
 def test_races_are_those_of_the_oracle(seed: int) -> None:
     steps = program(seed)
     kernel = kc.load_ptx(source_of(steps)).only_kernel()

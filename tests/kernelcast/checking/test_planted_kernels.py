@@ -17,7 +17,7 @@ def test_the_suite_is_as_large_as_it_should_be() -> None:
     assert len({kernel.name for kernel in KERNELS}) == len(KERNELS)
 
 
-@pytest.mark.parametrize("kernel", drawn(KERNELS, 70), ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", drawn(KERNELS, 40), ids=lambda kernel: kernel.name)
 def test_planted_bugs_are_found_and_right_forms_are_clean(kernel: Planted) -> None:
     report = checked(kernel)
     kinds = {finding.kind.value for finding in report.findings}
@@ -30,7 +30,7 @@ def test_planted_bugs_are_found_and_right_forms_are_clean(kernel: Planted) -> No
 RACING = [kernel for kernel in KERNELS if kernel.kind == "race" and kernel.schedules == 1]
 
 
-@pytest.mark.parametrize("kernel", drawn(RACING, 12), ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", drawn(RACING, 8), ids=lambda kernel: kernel.name)
 def test_a_race_is_found_whichever_warp_goes_first(kernel: Planted) -> None:
     """Happens-before of the executed schedule; the order of warps alone hides nothing."""
     from dataclasses import replace

@@ -312,7 +312,7 @@ def test_interrupt_ends_with_one_line(tmp_path: Path, engine: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
-        _, message = process.communicate(timeout=300)
+        _, message = process.communicate(timeout=600)
     assert process.returncode == INTERRUPTED
     assert message == "interrupted\n"
 

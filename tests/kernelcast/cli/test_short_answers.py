@@ -15,7 +15,6 @@ from kernelcast.errors import KernelcastError
 from kernelcast.glossary import explained, glossary
 from kernelcast.models.interval.shares import SHARES, Group
 from kernelcast.simcore.timing.kernel.component import Component
-from tests.drawn_cases import drawn
 
 Output = Callable[..., str]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -52,10 +51,9 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
 
 
-@pytest.mark.parametrize(
-    ("command", "file"),
-    drawn([(command, file) for command in COMMANDS for file in FILES], 10),
-)
+@pytest.mark.drawn(10)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_answers_in_one_screen(output: Output, command: str, file: Path) -> None:
     device = () if command in ("mix", "run") else DEVICE
     text = output(command, str(file), "--size", small(file), *device)
@@ -64,6 +62,7 @@ def test_every_command_answers_in_one_screen(output: Output, command: str, file:
     assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_three_gpus_take_twelve_lines(output: Output, file: Path) -> None:
     text = output("estimate", str(file), "--size", small(file), *THREE)
@@ -139,7 +138,8 @@ def test_the_docs_have_the_same_words() -> None:
 def test_a_word_is_explained_without_a_kernel(output: Output) -> None:
     text = output("estimate", "--explain", "DRAM  Bandwidth")
     assert text.split() == explained("DRAM bandwidth").split()
-    assert all(word in output("estimate", "--explain", "list") for word in glossary())
+    words = output("estimate", "--explain", "list")
+    assert all(word in words for word in glossary())
 
 
 def test_an_unknown_word_has_neighbours() -> None:

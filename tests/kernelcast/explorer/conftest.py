@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-LONG_S = 300.0
+LONG_S = 600.0
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def numbers(*shape: int) -> Array:
     return np.random.default_rng(len(shape)).integers(0, 99, shape).astype(np.int32)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("arch", "engine"), RUNS)
 def test_two_stages_ahead(folder: Path, arch: str, engine: str) -> None:
     given = numbers(5, 256)
@@ -138,6 +138,7 @@ def test_two_stages_ahead(folder: Path, arch: str, engine: str) -> None:
     np.testing.assert_array_equal(out, given[:, ::-1] + 1)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("arch", "engine"), [run for run in RUNS if run != SLOW])
 def test_a_warp_that_brings_for_others(folder: Path, arch: str, engine: str) -> None:
     given = numbers(4, 128)

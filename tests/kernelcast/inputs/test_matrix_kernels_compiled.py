@@ -31,7 +31,7 @@ def compiled() -> Callable[[str, str], kc.RunnableKernel]:
 Load = Callable[[str, str], kc.RunnableKernel]
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", ["wmma_gemm", "mma_gemm", "pipelined_gemm"])

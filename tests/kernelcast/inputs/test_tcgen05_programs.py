@@ -165,6 +165,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> kc.LoadedModule:
     return kc.load(path, arch="sm_100a", options=["-std=c++17"])
 
 
+@pytest.mark.drawn(2)
 @needs_cuda
 @pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("code", ["source", "native"])

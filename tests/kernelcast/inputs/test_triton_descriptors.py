@@ -104,7 +104,7 @@ CASES = [
 ]
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("name", "arch", "opcode"), CASES)
 def test_products_of_small_types(name: str, arch: str, opcode: str, engine: str) -> None:

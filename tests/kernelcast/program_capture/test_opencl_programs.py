@@ -27,6 +27,7 @@ def built(name: str, folder: Path) -> Path:
     return program
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("name", "launches", "copies"),
     [

@@ -146,12 +146,12 @@ def test_an_interrupt_keeps_what_was_predicted(tmp_path: Path) -> None:
         text=True,
     )
     try:
-        for _ in range(600):
+        for _ in range(6000):
             if store.exists() and store.stat().st_size:
                 break
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=300)
+        _, said = running.communicate(timeout=600)
     finally:
         running.kill()
     assert running.returncode == 130

@@ -25,7 +25,7 @@ from tests.drawn_cases import ALL_CASES
 PlanFile = Callable[..., Path]
 LAUNCHES = "vary = { block = [32, 64, 96, 128, 160, 192, 224, 256], n = [10000, 20000] }"
 KILLS = 10 if ALL_CASES else 2
-LONG_S = 300.0
+LONG_S = 600.0
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -11,11 +11,18 @@ import kernelcast as kc
 from kernelcast.errors import InputError
 
 triton: Any = pytest.importorskip("triton", reason="Triton is not installed")
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+torch: Any = None
 tl: Any = importlib.import_module("triton.language")
 TensorDescriptor: Any = importlib.import_module("triton.tools.tensor_descriptor").TensorDescriptor
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _torch() -> None:
+    """Imported where a test runs: every process collects all tests, and torch takes seconds."""
+    globals()["torch"] = pytest.importorskip("torch", reason="torch is not installed")
+
 
 PLAIN = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
 EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2")

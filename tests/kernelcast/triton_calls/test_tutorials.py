@@ -13,9 +13,16 @@ import kernelcast as kc
 from tests.drawn_cases import ALL_CASES
 
 pytest.importorskip("triton", reason="Triton is not installed")
-torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+torch: Any = None
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _torch() -> None:
+    """Imported where a test runs: every process collects all tests, and torch takes seconds."""
+    globals()["torch"] = pytest.importorskip("torch", reason="torch is not installed")
+
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "triton"
 DEVICES = ("h100-sxm", "a100-40gb")

@@ -40,5 +40,5 @@ def test_warps_that_wait_for_each_other(compile_ptx: Compile, first: str, engine
     kernel = compile_ptx(clear + body, "u64 out", ".shared .align 8 .b32 flags[2];")
     out = np.zeros(64, np.uint32)
     launch = Launch((1, 1, 1), (64, 1, 1), (out,))
-    execute(kernel, launch, engine=engine, limits=Limits(60.0, 1 << 16))
+    execute(kernel, launch, engine=engine, limits=Limits(600.0, 1 << 16))
     assert (out == 1).all()

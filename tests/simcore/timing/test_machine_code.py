@@ -42,6 +42,7 @@ def cycles(kernel: TimedKernel, device: str) -> float:
     return launch_timing(kernel, load_device(device), is_exact=True).full_cycles
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("device", ["v100-pcie", "quadro-rtx-4000", "a100-40gb", "rtx-a6000"])
 def test_dependent_multiply_adds_take_four_cycles_each(device: str) -> None:
     """Jia et al. (arXiv:1804.06826, 1903.07486) and Abdelkhalik et al. (arXiv:2208.11174)."""

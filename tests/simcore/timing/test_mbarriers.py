@@ -121,6 +121,7 @@ def test_with_more_stages_the_slower_of_both_counts(stages: int) -> None:
     assert cycles_of(stages, 300) == pytest.approx(max(cycles_of(stages, 0), alone), rel=0.05)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("stages", "chain"), [(2, 0), (2, 30), (2, 100), (4, 0)])
 def test_a_ring_of_stages_has_as_many_copies_on_their_way(stages: int, chain: int) -> None:
     """A buffer is copied to, worked on and free again after L + W.

@@ -146,6 +146,7 @@ def test_divisions_of_many_warps_fill_a_narrow_unit(device: str) -> None:
     assert busy * 0.99 <= cycles <= busy * 1.05
 
 
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("name", native_sequences())
 def test_an_instruction_has_the_sequence_of_its_name(name: str) -> None:
     """Every sequence in the table is that of some instruction."""

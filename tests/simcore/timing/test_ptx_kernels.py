@@ -123,6 +123,7 @@ def test_a_pointer_to_itself(name: str, kept: str) -> None:
     assert cycles(body, device, thread_blocks=1) == pytest.approx(expected, rel=WITHIN)
 
 
+@pytest.mark.drawn(12)
 @on_all
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.7, 0.9, 1.1, 1.5, 1.9])
 def test_a_streaming_copy_at_every_occupancy(name: str, share: float) -> None:
@@ -157,6 +158,7 @@ def test_a_streaming_copy_at_every_occupancy(name: str, share: float) -> None:
     assert found == pytest.approx(trips * max(latency + both / 2, warps * both), rel=tolerance)
 
 
+@pytest.mark.drawn(12)
 @on_all
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 32])
 def test_bank_conflict_strides(name: str, stride: int) -> None:

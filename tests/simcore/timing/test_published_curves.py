@@ -139,7 +139,7 @@ def stream_errors(kind: str, name: str) -> list[float]:
     return errors
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", STREAM_GPUS)
 def test_streams_over_occupancy(name: str) -> None:
     """The mean of each device over the three that set no value of its file, and of the one."""
@@ -197,7 +197,7 @@ def l1_rows(name: str, kind: str, quantity: str) -> list[tuple[int, float]]:
     ]
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", L1_GPUS)
 @pytest.mark.parametrize("kind", ["float", "double"])
 def test_l1_cycles_over_stride(kind: str, name: str) -> None:

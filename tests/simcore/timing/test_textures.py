@@ -61,6 +61,7 @@ def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> 
     return launch_timing(found, device)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("texels", [2.0, 4.0])
 @pytest.mark.parametrize(
     ("components", "filtering", "slower"),

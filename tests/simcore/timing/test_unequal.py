@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,22 +49,30 @@ def _timing(trips: list[int], device: str) -> LaunchTiming:
     return launch_timing(timed, kc.device(device))
 
 
+@cache
+def _alone(device: str) -> float:
+    """Cycles of one thread block with many rounds."""
+    return _timing([LONG], device).cycles
+
+
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("place", [0, 3, 6])
 def test_a_launch_lasts_as_long_as_its_longest_thread_block(device: str, place: int) -> None:
     """Whichever of fewer thread blocks than SMs that is; a chain does not notice the others."""
     trips = [SHORT] * 7
     trips[place] = LONG
-    assert _timing(trips, device).cycles == pytest.approx(_timing([LONG], device).cycles, rel=0.02)
+    assert _timing(trips, device).cycles == pytest.approx(_alone(device), rel=0.02)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_longest_thread_block_counts_in_a_launch_of_two_an_sm(device: str) -> None:
     """Both of an SM are there at once, so that neither waits for the other."""
     sms = kc.device(device).architecture.sm_count
     trips = [SHORT] * (2 * sms)
     trips[-8:] = [LONG] * 8  # recorded thread blocks stand for their neighbours
-    assert _timing(trips, device).cycles == pytest.approx(_timing([LONG], device).cycles, rel=0.05)
+    assert _timing(trips, device).cycles == pytest.approx(_alone(device), rel=0.05)
 
 
 def test_the_order_of_unlike_thread_blocks_does_not_matter() -> None:

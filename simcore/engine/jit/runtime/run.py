@@ -24,7 +24,13 @@ from kernelcast.simcore.engine.jit.runtime.task import Task, Watcher
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
-from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
+from kernelcast.simcore.host.llvm import (
+    LARGE_IR,
+    QUICK,
+    CompiledModule,
+    compile_module,
+    is_compiled,
+)
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -38,6 +44,8 @@ __all__ = ["CompiledLaunch", "SlicedLaunch", "can_run", "run"]
 
 
 _OPTIMIZING_S_PER_CHARACTER = 1e-6
+_QUICK_LASTS = 20.0
+"""How many times longer quick code runs before better code is made, which gains a tenth or less."""
 _OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
@@ -68,14 +76,16 @@ def can_run(kernel: Kernel) -> bool:
 class _CompiledKernel:
     """Compiled code and what its generator said about it.
 
-    What takes long to compile starts with code that is not optimized; `improve` replaces it.
+    It starts with code that is compiled quickly, what is large with code that is not optimized at
+    all; `improve` replaces it in runs that last.
     """
 
     def __init__(self, source: GeneratedCode) -> None:
         self.source = source
         self._modules: list[CompiledModule] = []  # all of them: workers may still run the first one
-        self._is_final = len(source.ir) < LARGE_IR or is_compiled(source.ir)
-        self._load(_OPTIMIZED if self._is_final else 0)
+        self._is_final = is_compiled(source.ir)
+        self._is_large = len(source.ir) >= LARGE_IR
+        self._load(_OPTIMIZED if self._is_final else 0 if self._is_large else QUICK)
         self._improvement: threading.Thread | None = None
         self._earlier_s = 0.0
         self._lock = threading.Lock()
@@ -87,7 +97,8 @@ class _CompiledKernel:
         """
         with self._lock:
             spent = self._earlier_s + run_s
-            is_worth_it = spent > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            enough = _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            is_worth_it = spent > enough * (1 if self._is_large else _QUICK_LASTS)
             if is_worth_it and not self._is_final and self._improvement is None:
                 # the deadline of this run holds there, too
                 target = partial(copy_context().run, self._improve)

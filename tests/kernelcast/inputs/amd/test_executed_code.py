@@ -36,7 +36,7 @@ ROUNDED_TWICE = (
 """Kernels with fused products and sums, which LLVM leaves apart for gfx803."""
 
 
-@pytest.mark.drawn(7)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("architecture", AMD_EXECUTED)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_results_are_those_of_the_ir(case: Case, architecture: str) -> None:

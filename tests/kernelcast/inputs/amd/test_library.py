@@ -88,6 +88,7 @@ def errors(found: Array, wanted: Array) -> Array:
     return np.where(found == rounded, 0, away)
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("name", FLOAT)
 def test_functions_of_float_are_as_close_as_opencl_asks(module: Any, name: str) -> None:
     points, exact, most = FLOAT[name]

@@ -20,7 +20,7 @@ NOT_BIT_EQUAL = {
 NEEDS_64_LANES = ("matrix_core_product",)
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_results_are_those_of_numpy_on_both_engines(case: Case) -> None:
     module = loaded(case.file)

@@ -90,6 +90,7 @@ def expected(form: str, name: str, values: Array, size: int, threads: int) -> Ar
     return wanted
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("letter", TYPES)
 @pytest.mark.parametrize(
     ("form", "name"),
@@ -104,6 +105,7 @@ def test_combinations_of_all_types(letter: str, form: str, name: str) -> None:
         assert np.array_equal(found, expected(form, name, values, size, 50)), symbol
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(("threads", "width"), [(1, 8), (70, 8), (70, 64), (256, 64)])
 def test_groups_of_all_sizes(name: str, threads: int, width: int) -> None:

@@ -148,6 +148,7 @@ def some_coordinates(image: Image, sampler: Sampler, rows: int, seed: int) -> Ar
     return found
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("kind", SAMPLED, ids=lambda kind: kind.title)
 def test_every_sampler_reads_what_the_specification_says(kind: ImageKind) -> None:
     image = Image(oracle.texels(ImageFormat(RGBA, FLOAT), oracle.shape_of(kind)), RGBA, FLOAT, kind)

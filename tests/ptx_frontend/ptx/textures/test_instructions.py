@@ -39,6 +39,7 @@ def places(axes: int, count: int = 32, low: float = -4.0, high: float = 14.0) ->
     return np.random.default_rng(axes).uniform(low, high, (count, axes)).astype(np.float32)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("filter_", list(Filter))
 @pytest.mark.parametrize("how", [Addressing.CLAMP_TO_EDGE, Addressing.BORDER])
@@ -53,6 +54,7 @@ def test_unnormalized_coordinates(shape: str, filter_: Any, how: Any) -> None:
         np.testing.assert_allclose(found, expected, rtol=3e-6, atol=1e-6)
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("filter_", list(Filter))
 @pytest.mark.parametrize("how", ["WRAP", "MIRROR", "CLAMP_TO_EDGE", "BORDER"])
@@ -95,6 +97,7 @@ def test_the_fraction_of_the_linear_filter_has_8_bits() -> None:
     assert found[-1] == 256
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize(
     ("dtype", "type_"),
     [

@@ -117,6 +117,7 @@ def test_an_access_outside_ends_the_kernel(
         shared.results(kernel, where, kc.Surface(texels((5, 9))), count=1, engine=engine)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("vector", [1, 2, 4])
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_widths_of_loads_and_stores(vector: int, bits: int) -> None:

@@ -80,7 +80,7 @@ def _tolerance(
     return np.asarray(np.maximum(bound.ulp * place, most + own), np.float64)
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_approximations_are_within_the_bounds_of_the_manual(architecture: str) -> None:
     bounds = dict(_approximations())
@@ -130,7 +130,7 @@ def _rounded() -> list[FloatStatement]:
     return found
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_rounded_functions_are_bit_equal(architecture: str) -> None:
     statements = sample(_rounded(), architecture, ARCHITECTURES)

@@ -133,13 +133,13 @@ def _packed() -> list[FloatStatement]:
     return found
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_conversions_of_integers_are_those_of_ptx(architecture: str) -> None:
     assert_same_as_ptx(sample(_integers(), architecture, ARCHITECTURES), architecture, ENGINES)
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_conversions_of_floats_are_those_of_ptx(architecture: str) -> None:
     statements = [*_floats(), *_packed()]

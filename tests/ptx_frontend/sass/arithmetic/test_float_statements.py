@@ -210,14 +210,14 @@ def _comparisons() -> list[FloatStatement]:
     return found
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_arithmetic_is_that_of_ptx(architecture: str) -> None:
     statements = [*_of_singles(), *_of_doubles(), *_of_halves()]
     assert_same_as_ptx(sample(statements, architecture, ARCHITECTURES), architecture, ENGINES)
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_comparisons_and_extrema_are_those_of_ptx(architecture: str) -> None:
     statements = [*_extrema(), *_comparisons()]

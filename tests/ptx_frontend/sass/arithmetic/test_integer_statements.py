@@ -260,7 +260,7 @@ def test_integers_are_those_of_ptx(architecture: str) -> None:
     assert_same_as_ptx(_statements(architecture), architecture, ENGINES[:1])
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", _CARRIED)
 def test_a_sample_of_integers_is_that_of_ptx(architecture: str) -> None:
     """Each architecture has another third of the statements, two have it on both engines."""

@@ -61,7 +61,7 @@ def _registers(architecture: str) -> tuple[str, int]:
     return "\n".join(lines), count
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ["sm_70", *ARCHITECTURES])
 def test_special_registers_are_those_of_ptx(architecture: str) -> None:
     ptx, count = _registers(architecture)

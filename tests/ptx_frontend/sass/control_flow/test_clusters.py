@@ -49,6 +49,7 @@ mov.u32 %x, %cluster_nctarank; mov.u32 %y, %clusterid.x; mad.lo.u32 %x, %x, 100,
 st.global.b32 [%out+28], %x;"""
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ["sm_90a", "sm_100a", "sm_120a"])
 def test_neighbours_in_a_cluster(architecture: str) -> None:
     """Loads, stores and atomics there, ranks of addresses, own ones as well."""

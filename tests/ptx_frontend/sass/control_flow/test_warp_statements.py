@@ -98,7 +98,7 @@ def _launch() -> Launch:
     return Launch((1, 1, 1), (64, 1, 1), (values, np.uint32(5)))
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_75", "sm_80", "sm_90", "sm_120"])
 def test_exchanges(architecture: str) -> None:
     assert_as_ptx(_program(EXCHANGES, "sm_70"), _launch(), (architecture,))
@@ -117,6 +117,7 @@ def test_reductions_of_floats() -> None:
     assert_as_ptx(_program(EXTREMA, "sm_100a", "8.6"), _launch(), ("sm_100a",))
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_75", "sm_80", "sm_90", "sm_120"])
 def test_barriers(architecture: str) -> None:
     program = PRELUDE.format(target="sm_70", version="8.0") + BARRIERS

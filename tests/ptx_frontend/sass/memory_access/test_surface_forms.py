@@ -128,6 +128,7 @@ def check(statements: list[str], architecture: str, held: list[kc.Surface]) -> N
         assert (one != item.texels).any()
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_90", "sm_120"])
 def test_loads(architecture: str) -> None:
     check(LOADS, architecture, surfaces(np.uint32, 4))

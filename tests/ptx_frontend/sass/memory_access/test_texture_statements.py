@@ -31,7 +31,7 @@ def _program(read: str, place: str) -> str:
     return program.replace(".reg .u32 %r<20>", ".reg .b32 %r<20>")
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90", "sm_120"])
 @pytest.mark.parametrize("type_", [np.float32, np.int16, np.uint8])
 def test_texels(type_: type[np.generic], architecture: str) -> None:

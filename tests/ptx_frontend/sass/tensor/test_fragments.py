@@ -47,6 +47,7 @@ def _bytes() -> list[tuple[str, int]]:
 _STORES = [*_stores("m8n8.x{}.shared.b16"), *_stores("m8n8.x{}.trans.shared.b16")]
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("architecture", "statements"),
     [

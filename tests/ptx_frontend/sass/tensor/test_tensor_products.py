@@ -85,7 +85,7 @@ _WORDS = {
 }
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("name", _BODIES)
 def test_products_are_those_of_ptx(name: str) -> None:
     """One machine code; the instruction descriptors are data, and say kind and sparsity."""

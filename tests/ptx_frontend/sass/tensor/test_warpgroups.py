@@ -18,7 +18,7 @@ _TILE = 32768
 _DENSE, _SPARSE = "wgmma.mma_async.sync.aligned.", "wgmma.mma_async.sp.sync.aligned."
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("statement", "words", "name", "swizzle"),
     [

@@ -53,6 +53,7 @@ REGULAR = {
 }
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("file", REGULAR)
 def test_threads_access_what_the_expressions_say(file: str) -> None:
     workload = kc.load_workload(WORKLOADS / file)

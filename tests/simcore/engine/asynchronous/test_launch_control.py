@@ -95,6 +95,7 @@ def test_coordinates_come_out_of_an_answer(compile_ptx: Compile) -> None:
     assert out.tolist() == [7, 8, 9, 1, 7, 8, 9]
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("size", [0, 8, 64, 1000])
 @pytest.mark.parametrize("way", ["immediate", "register", "generic", "guarded"])
 def test_bulk_stores_are_zeros(compile_ptx: Compile, size: int, way: str) -> None:

@@ -131,7 +131,7 @@ def _assert_same(one: Trace, other: Trace) -> None:
     np.testing.assert_array_equal(one.warp_time, other.warp_time)
 
 
-@pytest.mark.drawn(16)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize(("threads", "width"), [(32, 32), (40, 32), (7, 8), (64, 64)])
 @pytest.mark.parametrize("name", GOOD)
 def test_grouped_accesses_do_what_single_ones_do(

@@ -307,7 +307,7 @@ def _atomic_body(operation: str, place: str, space: str, guard: str) -> str:
     ld.shared.u32 %r14, [%r7]; add.s64 %rd8, %rd3, 8192; st.global.u32 [%rd8], %r14;"""
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("space", ["shared", "global"])
 @pytest.mark.parametrize("place", PLACES)
 def test_atomics_take_lanes_in_order(compile_ptx: Compile, space: str, place: str) -> None:

@@ -1,4 +1,7 @@
-"""Large kernels start with code that is not optimized, and change to better code as they run."""
+"""Kernels start with code that is compiled quickly, and change to better code as they run.
+
+That of large kernels is not optimized at all.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +75,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> list[int]:
         return original(ir, optimization)
 
     monkeypatch.setattr(jit_run, "compile_module", noted)
+    monkeypatch.setattr(jit_run, "QUICK", llvm.QUICK)  # make test-all starts with better code
     return levels
 
 
@@ -84,24 +88,32 @@ def run(code: Kernel) -> None:
     assert trace.classes.totals()[0][turns] == 20000 * BLOCKS
 
 
-def test_small_kernels_are_optimized_at_once(compiled: list[int]) -> None:
-    run(kernel())
-    assert compiled == [2]
-
-
-def test_large_kernels_improve_while_they_run(
-    compiled: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("large", "first"), [(0, 0), (1 << 40, llvm.QUICK)])
+def test_kernels_improve_while_they_run(
+    large: int, first: int, compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit_run, "LARGE_IR", 0)
+    monkeypatch.setattr(jit_run, "LARGE_IR", large)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 0.0)
-    code = kernel()
+    code = kernel(3 + first)
     # on a busy machine a run may end before anybody has looked how long it takes
     until = time.monotonic() + _FAR_S
     while len(compiled) < 2 and time.monotonic() < until:
         run(code)
-    assert compiled == [0, 2]
+    assert compiled == [first, 2]
     run(code)  # the same program, improved by now
-    assert compiled == [0, 2]
+    assert compiled == [first, 2]
+
+
+def test_better_code_than_the_quick_one_takes_longer_runs(
+    compiled: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not optimized, the same runs are worth it."""
+    monkeypatch.setattr(jit_run, "_QUICK_LASTS", 1e12)
+    monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1e-9)
+    code = kernel(5)
+    run(code)
+    run(code)
+    assert compiled == [llvm.QUICK]
 
 
 def test_short_runs_of_large_kernels_compile_once(
@@ -132,6 +144,8 @@ def test_runs_that_wait_for_a_processor_are_not_long(
 def test_what_an_earlier_process_optimized_is_taken_at_once(
     compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(jit_run, "QUICK", 2)
+    monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1.0)
     run(kernel())
     monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     run(kernel())

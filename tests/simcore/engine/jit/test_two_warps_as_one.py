@@ -63,6 +63,7 @@ def facts_of(kernel: Kernel, launch: Launch) -> LaunchFacts:
     return in_pairs(kernel, facts)
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("threads", [64, 128])
 @pytest.mark.parametrize("name", JOINT)
 def test_each_warp_counts_for_itself(compile_ptx: Compile, name: str, threads: int) -> None:

@@ -224,6 +224,7 @@ def check(forms: list[Form], engine: str, *, whole: bool) -> None:
         case.check(whole)
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", DENSE)
 def test_integers_exactly(kind: str, engine: str) -> None:
@@ -236,6 +237,7 @@ def test_floats_within_the_bound(kind: str, engine: str) -> None:
     check(DENSE[kind], engine, whole=False)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", SPARSE)
 def test_sparse_integers_exactly(kind: str, engine: str) -> None:

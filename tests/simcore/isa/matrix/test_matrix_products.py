@@ -221,6 +221,7 @@ RANDOM = [
 ]
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("mnemonic", RANDOM)
 def test_both_engines_agree_on_any_bits(mnemonic: str) -> None:
     operation = operation_of(mnemonic, "sm_90")

@@ -64,6 +64,7 @@ def same_on_both(mnemonic: str, counts: tuple[int, ...], target: str, given: lis
     return results[0]
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("mnemonic", "counts", "kind"), SHAPES)
 @pytest.mark.parametrize("spread", sorted(_EXPONENTS))

@@ -89,6 +89,7 @@ def stationary(
     return values, x, y[shift : shift + columns]
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize(("kind", "a"), [("f16", "bf16"), ("tf32", "tf32"), ("i8", "s8")])
 @pytest.mark.parametrize(
     ("rows", "columns", "in_tensor_memory"), [(32, 64, True), (64, 128, True), (128, 256, False)]

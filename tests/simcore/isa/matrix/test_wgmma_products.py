@@ -189,6 +189,7 @@ def test_numbers_of_columns(columns: int) -> None:
     np.testing.assert_array_equal(found, case.product + before)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("name", "result", "columns"),
@@ -207,6 +208,7 @@ def test_both_engines(engine: str, name: str, result: str, columns: int) -> None
     np.testing.assert_array_equal(found, case.product)
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize("a_turned", [False, True])
 @pytest.mark.parametrize("b_turned", [False, True])

@@ -190,6 +190,7 @@ class Program:
         return out
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_products(kind: str, engine: str) -> None:

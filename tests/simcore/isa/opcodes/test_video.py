@@ -16,6 +16,7 @@ import pytest
 from kernelcast.errors import KernelcastError
 from kernelcast.simcore.engine import ENGINES
 from kernelcast.simcore.isa.opcodes.table import OPCODES
+from tests.drawn_cases import drawn
 
 run_statements: Any = runpy.run_path(str(Path(__file__).parents[2] / "statement_runs.py"))[
     "run_statements"
@@ -208,8 +209,8 @@ GROUPS = {
         for count in (2, 4)
     },
 }
-MANY = 40
-"""Statements of a root that a run executes: compiling them takes longest."""
+MANY, FEW = 40, 12
+"""Statements of a root that a run executes, all or drawn ones: compiling them takes longest."""
 
 
 def operand_words() -> list[list[int]]:
@@ -223,7 +224,7 @@ def operand_words() -> list[list[int]]:
 @pytest.mark.parametrize("name", GROUPS)
 def test_video_instructions(name: str, engine: str) -> None:
     rows = operand_words()
-    statements = Random(name).sample(GROUPS[name], min(MANY, len(GROUPS[name])))
+    statements = drawn(Random(name).sample(GROUPS[name], min(MANY, len(GROUPS[name]))), FEW)
     found = run_statements(statements, np.array(rows, np.uint32), engine)
     for number, statement in enumerate(statements):
         wanted = [expected(statement, row) for row in rows]

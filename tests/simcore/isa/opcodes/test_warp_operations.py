@@ -231,6 +231,7 @@ def expected(rows: Words, model: Model, *, has_members: bool) -> Words:
     return out
 
 
+@pytest.mark.drawn(24)
 @pytest.mark.parametrize("name", SYNCHRONISED)
 def test_synchronised_operations(run_ptx: Run, name: str) -> None:
     before, instruction, after, model = SYNCHRONISED[name]
@@ -259,6 +260,7 @@ def test_operations_of_whoever_is_there(run_ptx: Run, name: str, width: int) -> 
     np.testing.assert_array_equal(out, expected(rows, model, has_members=False))
 
 
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 @pytest.mark.parametrize(("b", "c"), [(1, 31), (3, 0), (8, 0x181F), (16, 0x101F), (5, 0x1C03)])
 def test_shuffles_by_constants(run_ptx: Run, mode: str, b: int, c: int) -> None:
