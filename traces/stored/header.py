@@ -19,6 +19,8 @@ __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
 FORMAT_VERSION = 3
 _SIZES = 3
+_WIDE_INSTRUCTION_BYTES = 16
+"""The length of instructions in files that do not say it."""
 _LARGEST = (1 << 31) - 1
 """The largest of sizes and of numbers of launches."""
 _MOST_OF_REASON = 120
@@ -158,7 +160,8 @@ def _control(found: Any) -> IssueControl | None:
     if not isinstance(found, Mapping):
         raise ValueError(f"control is {found!r}")
     lists = {name: _numbers(found.get(name), name) for name in ("waits", "bank_reads")}
-    return _build(IssueControl, {**found, **lists})
+    lists |= {name: _numbers(found.get(name, ()), name) for name in ("counters", "left")}
+    return _build(IssueControl, {"bytes": _WIDE_INSTRUCTION_BYTES, **found, **lists})
 
 
 def _numbers(found: Any, name: str) -> tuple[int, ...]:

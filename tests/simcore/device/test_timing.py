@@ -34,6 +34,7 @@ NEED_NOT_SAY = (
     "dram_turn_cycles",
     "l2_partial_writes_per_s",
     "load_store_lanes",
+    "scalar_issue_cycles",
 )
 """Effects that are off where nobody measured them."""
 
