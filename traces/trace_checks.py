@@ -91,6 +91,7 @@ def _check_launch(trace: Trace) -> None:
         ("registers", needs.registers),
         ("max_registers", needs.max_registers),
         *needs.compiled_registers,
+        ("scalar_registers", needs.scalar_registers),
     ):
         if number is not None and not 0 <= number < _MOST_RESOURCES:
             raise ValueError(f"{name} is {number}")

@@ -36,8 +36,7 @@ __all__ = [
 
 _VARIABLE = "KERNELCAST_CODE"
 AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942")
-"""AMD's architectures whose machine code is executed: when it is asked for, because its issue is
-not modelled yet."""
+"""AMD's architectures whose machine code is executed."""
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
@@ -155,17 +154,10 @@ def machine_architecture(device: Device) -> int | str | None:
     return number if number >= OLDEST_ARCHITECTURE else None
 
 
-def machine_code_name(device: Device, code: Code = Code.NATIVE) -> str | None:
-    """What traces call the machine code that a device runs, `sm_80`; None if that is not read.
-
-    AMD's is read where the `code` asks for it.
-    """
+def machine_code_name(device: Device) -> str | None:
+    """What traces call the machine code that a device runs, `sm_80`; None if that is not read."""
     architecture = machine_architecture(device)
-    if isinstance(architecture, str):
-        return architecture if code is Code.NATIVE else None
-    if architecture is None:
-        return None
-    return f"sm_{architecture}"
+    return f"sm_{architecture}" if isinstance(architecture, int) else architecture
 
 
 @dataclass(slots=True)
@@ -223,10 +215,10 @@ def _executed(device: Device, native: NativeSource | None, code: Code) -> int | 
     architecture = machine_architecture(device)
     of_amd = isinstance(architecture, str)
     is_made = architecture is not None and (not of_amd or (native and native.makes_amd_code))
-    if is_made and not (of_amd and code is Code.AUTO):
+    if is_made:
         return architecture
     if code is Code.NATIVE:
-        why = "made of HIP only" if of_amd else "not read"
+        why = "made of HIP and of LLVM IR for AMD's GPUs only" if of_amd else "not read"
         raise LaunchError(f"machine code of {device.title} is {why}: --code source")
     return None
 

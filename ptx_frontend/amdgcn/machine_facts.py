@@ -67,7 +67,8 @@ def machine_code(
     opcodes = {instruction.span.line: instruction.opcode for instruction in code}
     return MachineCode(
         architecture=architecture,
-        registers=metadata.vector_registers,
+        registers=metadata.lane_registers,
+        scalar_registers=metadata.scalar_registers,
         instructions={
             item.pc: by_line[item.span.line] for item in counted if item.span.line in by_line
         },

@@ -169,6 +169,7 @@ class OccupancyLimiter(Enum):
     WARPS = "warps per SM"
     THREAD_BLOCKS = "thread blocks per SM"
     REGISTERS = "registers"
+    SCALAR_REGISTERS = "scalar registers"
     SHARED_MEMORY = "shared memory"
     GRID = "grid size"
 

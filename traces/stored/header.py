@@ -174,7 +174,7 @@ def _numbers(found: Any, name: str) -> tuple[int, ...]:
 
 def _resources(found: Mapping[str, Any]) -> ResourceNeeds:
     """What a launch needs; files of the first releases do not say all of it."""
-    values = {"fewest_registers": None, "compiled_registers": [], **found}
+    values = {"fewest_registers": None, "compiled_registers": [], "scalar_registers": 0, **found}
     counts = tuple((name, count) for name, count in values.pop("compiled_registers"))
     if any(type(name) is not str or type(count) is not int for name, count in counts):
         raise ValueError(f"compiled_registers {counts!r}")

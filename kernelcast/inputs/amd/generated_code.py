@@ -89,7 +89,7 @@ class GeneratedCode(NativeSource):
         """Vector registers of the code; None for architectures that none is generated for."""
         if architecture not in AMD_ARCHITECTURES:
             return None
-        return self.resources(name, architecture).vector_registers
+        return self.resources(name, architecture).lane_registers
 
     def resources(self, kernel: str, architecture: str) -> KernelMetadata:
         """Registers and memory of that code."""

@@ -52,7 +52,7 @@ class MachineCode:
     per thread that the assembler took. `spill_bytes`: local memory per thread that spilled
     registers take, bytes. `system_shared_bytes`: shared memory of a thread block that comes before
     the kernel's own, which no limit of the kernel counts. `merged`: parts that are words of a wider
-    access, with the pc that makes it.
+    access, with the pc that makes it. `scalar_registers` of a warp of AMD's code.
     """
 
     architecture: str
@@ -64,3 +64,4 @@ class MachineCode:
     barriers: int = 0
     notes: Mapping[str, str] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
+    scalar_registers: int = 0
