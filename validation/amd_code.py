@@ -6,12 +6,12 @@ The rules, fixed before the first error was looked at:
 
 1. Rows are those of MI210 in `pytorch-operators` and of the GPUs whose code is executed in
    `lattice-boltzmann`. Of each workload and device the same number is drawn, one unless `--rows`
-   says otherwise, by `random.Random(seed)` from the rows in the order of their names; the seed is 1.
+   says otherwise, by `random.Random(seed)` from the rows in the order of their names; seed 1.
 2. Both codes are of one text: the workload's CUDA C++ as HIP, by the same clang. `source` is the
    LLVM IR of it, `native` the code of the device's architecture.
-3. The model is `interval` with the device files as they are. Nothing is changed after an error was
-   seen but what a rule of the hardware, with its source, or a micro-kernel asks for.
-4. A row that one of the codes cannot be predicted for is in neither mean; it is named with its reason.
+3. The model is `interval` with the device files as they are. Nothing is changed after an error
+   was seen but what a rule of the hardware, with its source, or a micro-kernel asks for.
+4. A row that one of the codes cannot be predicted for is in neither mean; its reason is named.
 5. Reported are the signed error of each row, and mean, median and signed mean of each code.
 """
 
@@ -23,6 +23,7 @@ import json
 import random
 import shutil
 import statistics
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -92,15 +93,15 @@ def main() -> None:
             count = drawn(name, options.rows, options.seed, Path(kept))
             both = [errors(name, Path(kept), code, options.jobs) for code in CODES]
         (source, _), (native, _) = both
-        print(f"{name}: {count} rows")
+        sys.stdout.write(f"{name}: {count} rows\n")
         common = [row for row in source if row in native]
         for row in common:
-            print(f"  {row:60} source {source[row]:+7.1%}  native {native[row]:+7.1%}")
+            sys.stdout.write(f"  {row:60} source {source[row]:+7.1%}  native {native[row]:+7.1%}\n")
         for code, (found, notes) in zip(CODES, both, strict=True):
             if common:
-                print(f"  {code.value}: {summary([found[row] for row in common])}")
+                sys.stdout.write(f"  {code.value}: {summary([found[row] for row in common])}\n")
             for note in notes:
-                print(f"  {note}")
+                sys.stdout.write(f"  {note}\n")
         record[name] = {row: {"source": source[row], "native": native[row]} for row in common}
     if options.json:
         options.json.write_text(json.dumps(record, indent=1) + "\n")

@@ -1,7 +1,8 @@
 """Workloads from their CUDA C++ text as HIP, for machine code of AMD's GPUs.
 
-The text is what the PTX beside it was made of. HIP takes it as it is: a file that includes it, and
-headers of HIP's under CUDA's names.
+The text is what the PTX beside it was made of. HIP takes it as it is: a file that includes it,
+headers of HIP's under CUDA's names, and exchanges of 32 lanes without masks, which have 64 bits
+there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kernelcast.workload.workload import Workload
 
 __all__ = ["as_hip"]
 
+_EXCHANGE = "#define __shfl{0}_sync(mask, value, lane) __shfl{0}(value, lane, 32)\n"
 _HEADERS = {"cuda_fp16.h": "hip/hip_fp16.h", "cuda_bf16.h": "hip/hip_bf16.h"}
 
 
@@ -40,6 +42,7 @@ def as_hip(workload: Workload) -> Workload:
         raise InputError(f"{workload.path.name}: there is no CUDA text beside {kernel.source.name}")
     _, folder = _folder()
     file = folder / f"{text.stem}.hip"
-    file.write_text(f'#include <hip/hip_runtime.h>\n#include "{text.resolve()}"\n')
+    exchanges = "".join(map(_EXCHANGE.format, ("", "_up", "_down", "_xor")))
+    file.write_text(f'#include <hip/hip_runtime.h>\n{exchanges}#include "{text.resolve()}"\n')
     options = replace(kernel.compilation, include=(*kernel.compilation.include, folder))
     return replace(workload, kernel=replace(kernel, source=file, compilation=options))
