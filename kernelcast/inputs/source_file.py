@@ -17,7 +17,7 @@ from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.input_files import open_input, read_input
 from kernelcast.inputs.amd.code_objects import amd_contents
-from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.inputs.amd.generated_code import GeneratedCode, code_of_ir
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
@@ -112,7 +112,8 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
     if is_ir or is_bitcode(content) or is_spirv(content):
         if options.architecture:
             raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
-        return LoadedModule(load_llvm_ir(file))
+        ir = load_llvm_ir(file)
+        return LoadedModule(ir, native=code_of_ir(read_input(file), str(file), ir))
     if file.suffix != ".ptx" and not _VERSION.search(_text_of(file)):
         raise InputError(_unknown(file))
     if options.architecture:

@@ -7,6 +7,7 @@ clang has made of the sources beside it: who has bitcode needs no clang.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -26,8 +27,9 @@ from kernelcast.simcore.host.amd_code import (
 )
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
-__all__ = ["GeneratedCode", "library_modules"]
+__all__ = ["GeneratedCode", "code_of_ir", "library_modules"]
 
+_TRIPLE = re.compile(rb'^target triple = "amdgcn-', re.MULTILINE)
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -108,3 +110,10 @@ class GeneratedCode(NativeSource):
         texts = {"object": made.object.hex(), "assembly": made.assembly}
         cache_entry.write(json.dumps(texts).encode())
         return made
+
+
+def code_of_ir(content: bytes, path: str, module: Module) -> GeneratedCode | None:
+    """Where code of LLVM IR for AMD's GPUs comes from; None for bitcode and other targets."""
+    if _TRIPLE.search(content) is None:
+        return None
+    return GeneratedCode(content.decode("utf-8", "surrogateescape"), path, module)

@@ -20,8 +20,15 @@ _INLINE = 64
 """The largest number that an operand holds by itself; larger ones are upper words of doubles."""
 _RELATIONS = {
     **{name: name for name in ("lt", "eq", "le", "gt", "ge")},
-    "lg": "ne", "o": "num", "u": "nan", "nge": "ltu", "nlg": "equ",
-    "ngt": "leu", "nle": "gtu", "neq": "neu", "nlt": "geu",
+    "lg": "ne",
+    "o": "num",
+    "u": "nan",
+    "nge": "ltu",
+    "nlg": "equ",
+    "ngt": "leu",
+    "nle": "gtu",
+    "neq": "neu",
+    "nlt": "geu",
 }
 _OF_ONE = {
     "v_rcp_f64": "rcp.rn.f64",
