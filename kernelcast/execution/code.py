@@ -218,7 +218,7 @@ def _executed(device: Device, native: NativeSource | None, code: Code) -> int | 
     if is_made:
         return architecture
     if code is Code.NATIVE:
-        why = "made of HIP and of LLVM IR for AMD's GPUs only" if of_amd else "not read"
+        why = "made of HIP, OpenCL C and LLVM IR for AMD's GPUs only" if of_amd else "not read"
         raise LaunchError(f"machine code of {device.title} is {why}: --code source")
     return None
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from kernelcast.errors import InputError, nearest
@@ -43,16 +44,22 @@ def library_modules() -> tuple[str, ...]:
 class GeneratedCode(NativeSource):
     """The code of the kernels of `ir`, a module for AMD's target; `path` stands in messages.
 
-    `module`: what the same module is in the intermediate representation.
+    `ir` may be a function that makes it. `module`: what the same kernels are in the intermediate
+    representation.
     """
 
     makes_amd_code = True
-    ir: str
+    ir: str | Callable[[], str]
     path: str
     module: Module
     made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
     """What was generated so far, by kernel and architecture."""
     lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The module; CompilationError where a compiler makes none of the source."""
+        return self.ir if isinstance(self.ir, str) else self.ir()
 
     def code(self, kernel: str, architecture: str) -> AmdCode:
         """The machine code of a kernel, from the cache when nothing has changed.
@@ -80,12 +87,19 @@ class GeneratedCode(NativeSource):
         """
         known = self.lowered.get((name, architecture))
         if known is None:
+            self._check_parameters(name)
             text = self.code(name, architecture).assembly
             code = read_kernel(text, name, f"{self.path} [{architecture} code]")
             resources = self.resources(name, architecture)
             known = lowered_kernel(code, self.module.kernels[name], resources, architecture)
             self.lowered[name, architecture] = known
         return known
+
+    def _check_parameters(self, name: str) -> None:
+        """Raises InputError for local memory among the arguments, whose places differ."""
+        for parameter in self.module.kernels[name].parameters:
+            if parameter.is_local_array:
+                raise InputError(f"{self.path}: {name} is given local memory as an argument")
 
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""
@@ -98,7 +112,7 @@ class GeneratedCode(NativeSource):
         return read_code_object(self.code(kernel, architecture).object).kernel(kernel)
 
     def _kept(self, kernel: str, architecture: str) -> AmdCode:
-        ir, libraries = retargeted(self.ir), [retargeted(text) for text in library_modules()]
+        ir, libraries = retargeted(self.text), [retargeted(text) for text in library_modules()]
         cache_entry = CompileCache(
             ("amd code", 1, ir, libraries, kernel, architecture, llvm_version()), "amdgcn"
         )

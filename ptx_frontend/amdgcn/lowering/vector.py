@@ -183,6 +183,11 @@ def _extremum_of_three(name: str, site: Site) -> None:
     _write(site, site.main(f"{name}.f32", 32, half, site.number(3)))
 
 
+def _integer_of_three(mnemonic: str, site: Site) -> None:
+    half = site.code.compute(mnemonic, 32, site.integer(1), site.integer(2))
+    _write(site, site.main(mnemonic, 32, half, site.integer(3)))
+
+
 def _of_one(mnemonic: str, site: Site) -> None:
     _write(site, site.main(mnemonic, 32, site.number(1)))
 
@@ -339,6 +344,11 @@ VECTOR: Mapping[str, Lowering] = {
     "v_ffbh_u32": partial(_bit_search, False),
     "v_ffbl_b32": partial(_bit_search, True),
     "v_div_fmas_f32": _fused,
+    **{
+        f"v_{name}3_{kind}32": partial(_integer_of_three, f"{name}.{'s' if kind == 'i' else 'u'}32")
+        for name in ("min", "max")
+        for kind in ("i", "u")
+    },
     "v_max3_f32": partial(_extremum_of_three, "max"),
     "v_min3_f32": partial(_extremum_of_three, "min"),
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},

@@ -118,6 +118,10 @@ CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
         "v_lshlrev_b32_e32 v4, v3, v1; v_ffbl_b32_e32 v2, v4",
         lambda x: np.array([trailing_zeros(int(v) << (n % 32)) for n, v in enumerate(x)]),
     ),
+    "least of three": (
+        "v_mov_b32_e32 v4, 7; v_min3_i32 v2, v1, v3, v4",
+        lambda x: np.minimum(np.minimum(x.view(np.int32), LANE), 7).astype(np.uint32),
+    ),
     "first lane of those that take part": (
         "v_cmp_lt_u32_e32 vcc, 40, v3; s_and_saveexec_b64 s[6:7], vcc; "
         "v_readfirstlane_b32 s8, v1; s_or_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, s8",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import CompilationError, LaunchError
+from kernelcast.errors import CompilationError, InputError, LaunchError
 from kernelcast.execution.code import AMD_EXECUTED
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.execution.runnable import RunnableKernel
@@ -30,6 +30,14 @@ define amdgpu_kernel void @k(ptr addrspace(1) %out) {
   %p = getelementptr i32, ptr addrspace(1) %out, i32 %i
   store i32 %i, ptr addrspace(1) %p
   ret void
+}
+"""
+OPENCL = """__kernel void k(__global float *a, __global const float *b, int n) {
+  __local float t[64];
+  int i = get_global_id(0);
+  t[get_local_id(0)] = b[i] * n;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[i] = t[63 - get_local_id(0)] + get_global_size(0);
 }
 """
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -119,6 +127,30 @@ def test_llvm_ir_for_amd_is_executed_as_machine_code(tmp_path: Path) -> None:
     assert out.tolist() == list(range(64))
 
 
+def test_opencl_is_executed_as_machine_code(tmp_path: Path) -> None:
+    """Local memory from its end on: addresses of 32 bits wrap around."""
+    file = tmp_path / "k.cl"
+    file.write_text(OPENCL)
+    a, b = np.zeros(256, np.float32), np.arange(256, dtype=np.float32)
+    trace = kc.load(file)["k"].run(
+        grid=4, block=64, args=[a, b, 3], devices=["mi210"], code="native"
+    )
+    assert trace.code == "gfx90a"
+    wanted = (3 * b).reshape(4, 64)[:, ::-1].ravel() + 256
+    assert np.array_equal(a, wanted)
+
+
+def test_local_memory_as_an_argument_has_no_machine_code(tmp_path: Path) -> None:
+    file = tmp_path / "k.cl"
+    file.write_text("__kernel void k(__global int *a, __local int *t) { t[0] = 1; a[0] = t[0]; }")
+    out: list[Argument] = [np.zeros(1, np.int32), 64]
+    kernel = kc.load(file)["k"]
+    trace = kernel.run(grid=1, block=1, args=out, devices=["mi210"])
+    assert trace.code == "source"
+    with pytest.raises(InputError, match="k is given local memory as an argument"):
+        kernel.run(grid=1, block=1, args=out, devices=["mi210"], code="native")
+
+
 def test_counts_have_the_names_of_rocprof() -> None:
     """1000 elements are four work-groups of four wavefronts, of which the last store nothing."""
     profile = run("vector_add", "native").profile("mi210")
@@ -195,5 +227,7 @@ def test_profiles_have_the_registers_of_the_machine_code() -> None:
 def test_ptx_is_not_translated() -> None:
     ptx = kc.load(EXAMPLES / "saxpy" / "saxpy.ptx")["saxpy"]
     arguments: list[Argument] = [4, 1.0, np.zeros(4, np.float32), np.zeros(4, np.float32)]
-    with pytest.raises(LaunchError, match="machine code of AMD Instinct MI210 is made of HIP and"):
+    with pytest.raises(
+        LaunchError, match="machine code of AMD Instinct MI210 is made of HIP, Open"
+    ):
         ptx.run(grid=1, block=4, args=arguments, devices=["mi210"], code="native")
