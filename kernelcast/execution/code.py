@@ -40,6 +40,7 @@ AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942")
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
+_OTHER_LIBRARY = "functions of a library of ours, not of the vendor's, which may be shorter"
 _NO_CODE = "the source was executed, no machine code"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
@@ -94,6 +95,10 @@ class NativeSource(ABC):
     def amd_kernel(self, _name: str, architecture: str) -> Kernel:
         """The kernel as machine code of one of AMD's architectures; raises as `kernel` does."""
         raise InputError(f"there is no code of {architecture}")
+
+    def library_functions(self, _name: str) -> tuple[str, ...]:
+        """What a kernel's machine code has of another library than the vendor's, by name."""
+        return ()
 
     def registers(self, _name: str, _architecture: str) -> int | None:
         """The registers per thread that a compiler takes for an architecture, `gfx90a`.
@@ -165,7 +170,7 @@ class CodePlan:
     """Which devices run which code. `source`: those that run the source form.
 
     `machine`: (kernel, its devices) for each architecture. `notes`: why a device runs no machine
-    code although that was to be tried, by its name.
+    code although that was to be tried, or what is not the vendor's of it, by its name.
     """
 
     source: list[Device] = field(default_factory=list)
@@ -205,6 +210,7 @@ def planned(
     for architecture, group in by_architecture.items():
         try:
             plan.machine.append((_made(kernel, native, architecture), group))
+            _note_library(plan, native, kernel.name, group)
         except _NO_MACHINE_CODE as error:
             _fall_back(plan, group, error, code)
     return plan
@@ -229,6 +235,15 @@ def _made(kernel: Kernel, native: NativeSource | None, architecture: int | str) 
     if isinstance(architecture, str):
         return native.amd_kernel(kernel.name, architecture)
     return native.kernel(kernel.name, architecture)
+
+
+def _note_library(
+    plan: CodePlan, native: NativeSource | None, kernel: str, devices: Sequence[Device]
+) -> None:
+    """Notes where machine code has other instructions than the vendor's library."""
+    functions = native.library_functions(kernel) if native is not None else ()
+    for device in devices if functions else ():
+        plan.notes[device.name] = f"{_OTHER_LIBRARY}: {', '.join(functions)}"
 
 
 def _fall_back(

@@ -31,6 +31,8 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 __all__ = ["GeneratedCode", "code_of_ir", "library_modules"]
 
 _TRIPLE = re.compile(rb'^target triple = "amdgcn-', re.MULTILINE)
+_OF_LIBRARY = re.compile(r"@__ocml_(\w+?)_f(?:32|64)\b")
+_BODY = re.MULTILINE | re.DOTALL
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -100,6 +102,12 @@ class GeneratedCode(NativeSource):
         for parameter in self.module.kernels[name].parameters:
             if parameter.is_local_array:
                 raise InputError(f"{self.path}: {name} is given local memory as an argument")
+
+    def library_functions(self, name: str) -> tuple[str, ...]:
+        """The functions of the device library that the kernel calls, without their types."""
+        body = re.search(rf"^define [^\n]*@{re.escape(name)}\(.*?^}}", self.text, _BODY)
+        found = _OF_LIBRARY.findall(body[0]) if body is not None else []
+        return tuple(sorted(set(found)))
 
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""

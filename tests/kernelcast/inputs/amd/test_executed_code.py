@@ -127,6 +127,20 @@ def test_llvm_ir_for_amd_is_executed_as_machine_code(tmp_path: Path) -> None:
     assert out.tolist() == list(range(64))
 
 
+def test_estimates_tell_of_functions_that_are_ours(tmp_path: Path) -> None:
+    file = tmp_path / "k.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void k(float *x) { x[threadIdx.x] = erff(x[threadIdx.x]); }\n'
+        'extern "C" __global__ void plain(float *x) { x[threadIdx.x] += 1.0f; }\n'
+    )
+    for name, told in (("k", True), ("plain", False)):
+        x: list[Argument] = [np.zeros(64, np.float32)]
+        trace = kc.load(file)[name].run(grid=1, block=64, args=x, devices=["mi210"], code="native")
+        notes = trace.profile("mi210").assumptions
+        assert any("a library of ours" in note and "erf" in note for note in notes) is told
+
+
 def test_opencl_is_executed_as_machine_code(tmp_path: Path) -> None:
     """Local memory from its end on: addresses of 32 bits wrap around."""
     file = tmp_path / "k.cl"
