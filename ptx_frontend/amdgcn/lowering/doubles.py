@@ -179,6 +179,41 @@ def _fused_halves(site: Site) -> None:
     _write_half(site, site.main("fma.rn.f16", 16, *(_half(site, n) for n in (1, 2, 3))))
 
 
+def _is_set(site: Site, name: str, index: int) -> bool:
+    """The flag of operand `index` in a list such as `op_sel:[0,1,0]`; none is set by default."""
+    flags = site.instruction.modifiers.get(name, "").strip("[]").split(",")
+    return index <= len(flags) and flags[index - 1] == "1"
+
+
+def _mixed(site: Site, index: int) -> Operand:
+    """A number of single precision, or a half of a register that `op_sel_hi` calls one."""
+    text, code = site.operands[index], site.code
+    if not _is_set(site, "op_sel_hi", index):
+        return site.number(index)
+    if text.strip("-|") != text:
+        raise code.refused(f"operand {text!r} of 16 bits")
+    word = code.single(text)
+    if _is_set(site, "op_sel", index):
+        word = code.compute("shr.u32", 32, word, Immediate(16))
+    return code.compute("cvt.f32.f16", 32, code.compute("cvt.u16.u32", 16, word))
+
+
+def _mixed_fused(to: str, site: Site) -> None:
+    """`v_fma_mix`: the result is a single, or rounded once more into a half of the register."""
+    code = site.code
+    found = site.main("fma.rn.f32", 32, *(_mixed(site, n) for n in (1, 2, 3)))
+    if to == "f32":
+        code.set_vector(site.operands[0], found)
+        return
+    half = code.compute("cvt.u32.u16", 32, code.compute("cvt.rn.f16.f32", 16, found))
+    half = code.compute("and.b32", 32, half, Immediate(0xFFFF))
+    own, kept = code.single(site.operands[0]), 0xFFFF0000
+    if to == "hi":
+        half, kept = code.compute("shl.b32", 32, half, Immediate(16)), 0xFFFF
+    rest = code.compute("and.b32", 32, own, Immediate(kept))
+    code.set_vector(site.operands[0], code.compute("or.b32", 32, rest, half))
+
+
 DOUBLES: Mapping[str, Lowering] = {
     **{name: partial(_of_two, mnemonic) for name, mnemonic in _OF_TWO.items()},
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
@@ -195,5 +230,8 @@ DOUBLES: Mapping[str, Lowering] = {
     "v_cvt_f32_f16": _from_half,
     "v_cvt_f16_f32": _to_half,
     "v_fma_f16": _fused_halves,
+    "v_fma_mix_f32": partial(_mixed_fused, "f32"),
+    "v_fma_mixlo_f16": partial(_mixed_fused, "lo"),
+    "v_fma_mixhi_f16": partial(_mixed_fused, "hi"),
     **{name: partial(_of_halves, mnemonic) for name, mnemonic in _HALVES.items()},
 }

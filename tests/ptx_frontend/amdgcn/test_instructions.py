@@ -203,6 +203,12 @@ NUMBERS: dict[str, tuple[str, Callable[[npt.NDArray[np.float32]], Any]]] = {
         "v_cvt_f64_f32_e32 v[4:5], v1; v_ldexp_f64 v[4:5], v[4:5], 3; v_cvt_f32_f64_e32 v2, v[4:5]",
         lambda x: x * 8,
     ),
+    "halves mixed with singles": (
+        "v_cvt_f16_f32_e32 v4, v1; v_lshlrev_b32_e32 v4, 16, v4; "
+        "v_fma_mixlo_f16 v4, v1, v4, v1 op_sel:[0,1,0] op_sel_hi:[0,1,0]; "
+        "v_fma_mix_f32 v2, v4, 1.0, v4 op_sel:[0,0,1] op_sel_hi:[1,0,1]",
+        lambda x: half_of((x * half_of(x) + x).astype(np.float32)) + half_of(x),
+    ),
     "halves": (
         "v_cvt_f16_f32_e32 v4, v1; v_fma_f16 v4, v4, v4, v4; v_cvt_f32_f16_e32 v2, v4",
         lambda x: half_of(half_of(x) * half_of(x) + half_of(x)),
