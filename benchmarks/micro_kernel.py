@@ -107,6 +107,7 @@ def scheduled(
         address=np.array(addresses or [16 * number for number in range(count)], np.int64),
         bank_reads=np.array(banks or [(0, 0)] * count, np.int64),
         unit_turns=np.array(unit_turns or [1] * count, np.int64),
+        bytes=np.full(count, 16, np.int64),
     )
     return replace(kernel, schedule=schedule)
 

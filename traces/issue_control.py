@@ -1,18 +1,20 @@
-"""How an assembler has scheduled an instruction of machine code, by its control bits."""
+"""How a compiler has scheduled an instruction of machine code, and what that waits for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SCOREBOARDS", "IssueControl"]
+__all__ = ["LGKM", "SCOREBOARDS", "VM", "IssueControl"]
 
 SCOREBOARDS = 6
 """Scoreboards of a warp on NVIDIA GPUs since Maxwell."""
+VM, LGKM = range(2)
+"""Counters of a wavefront on AMD's GPUs: of vector memory, and of scalar and local memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueControl:
-    """What the control bits of an instruction say, on Volta and newer GPUs.
+    """What the control bits of an instruction say, on Volta and newer GPUs, or AMD's code.
 
     `address` in bytes from the beginning of the section of code. `stall_cycles`: cycles until the
     warp's next instruction may issue. `yields`: whether the scheduler is asked to turn to another
@@ -20,6 +22,10 @@ class IssueControl:
     is there, until its operands are read. `waits`: scoreboards that must be free before it issues.
     `reuse`: a bit for each operand that is kept in the reuse cache. `bank_reads`: registers that
     the instruction reads of each bank of the register file, without those that the reuse cache has.
+
+    AMD's code has no control bits. There an instruction is `bytes` long; it counts in `counters`
+    until its result is there; a wait lets `left` of each counter go on, as many as there are
+    counters, or does not wait where that is empty.
     """
 
     address: int
@@ -30,3 +36,6 @@ class IssueControl:
     waits: tuple[int, ...]
     reuse: int
     bank_reads: tuple[int, ...] = (0, 0)
+    bytes: int = 16
+    counters: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()

@@ -107,6 +107,7 @@ class ResourceNeeds:
     `fewest_registers`: how many it cannot do without, where the estimate has more so that loads
     come early. `max_registers` is `.maxnreg`. `shared_bytes` per thread block, `local_bytes` per
     thread. `compiled_registers`: what compilers took for architectures, `gfx90a` and the count.
+    `scalar_registers` of a warp of AMD's machine code; 0 for all other code.
     """
 
     live_registers: int
@@ -116,6 +117,7 @@ class ResourceNeeds:
     max_registers: int | None = None
     fewest_registers: int | None = None
     compiled_registers: tuple[tuple[str, int], ...] = ()
+    scalar_registers: int = 0
 
 
 @dataclass(frozen=True)

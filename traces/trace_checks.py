@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.issue_control import SCOREBOARDS, IssueControl
+from kernelcast.traces.issue_control import LGKM, SCOREBOARDS, IssueControl
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow, Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, NO_PATTERN, WarpPaths
@@ -41,7 +41,8 @@ _MOST_WORK = 1 << 32
 """The most operations of one instruction and lane."""
 _MOST_RESOURCES = 1 << 31
 _MOST_CODE_BYTES = 1 << 26
-_MOST_STALL_CYCLES, _MOST_BANK_READS = 15, 3
+_MOST_STALL_CYCLES, _MOST_BANK_READS = 1 << 16, 3
+_MOST_INSTRUCTION_BYTES = 64
 _MOST_COUNT = 1 << 52
 """Floating point holds all integers up to it, and sums of some of them do not overflow."""
 _ADDRESSES = 1 << 62
@@ -90,6 +91,7 @@ def _check_launch(trace: Trace) -> None:
         ("registers", needs.registers),
         ("max_registers", needs.max_registers),
         *needs.compiled_registers,
+        ("scalar_registers", needs.scalar_registers),
     ):
         if number is not None and not 0 <= number < _MOST_RESOURCES:
             raise ValueError(f"{name} is {number}")
@@ -137,6 +139,9 @@ def _check_control(control: IssueControl, pc: int) -> None:
             if number is not None
         ),
         *(("bank_reads", number, _MOST_BANK_READS + 1) for number in control.bank_reads),
+        ("bytes", control.bytes, _MOST_INSTRUCTION_BYTES + 1),
+        *(("a counter", number, LGKM + 1) for number in control.counters),
+        ("left of counters", len(control.left), LGKM + 2),
     ):
         if not 0 <= number < end:
             raise ValueError(f"{name} of the instruction at {pc} is {number}")

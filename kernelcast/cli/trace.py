@@ -158,7 +158,7 @@ def _check_common(devices: Sequence[kc.Device], code: Code) -> None:
     for device in devices:
         runs = f"warps of {device.architecture.warp_width} threads"
         if code is not Code.SOURCE:
-            runs = f"{machine_code_name(device, code) or 'the source form'} in {runs}"
+            runs = f"{machine_code_name(device) or 'the source form'} in {runs}"
         what.setdefault(runs, device.name)
     if len(what) > 1:
         each = ", ".join(f"{name} runs {runs}" for runs, name in what.items())

@@ -36,11 +36,11 @@ __all__ = [
 
 _VARIABLE = "KERNELCAST_CODE"
 AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942")
-"""AMD's architectures whose machine code is executed: when it is asked for, because its issue is
-not modelled yet."""
+"""AMD's architectures whose machine code is executed."""
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
+_OTHER_LIBRARY = "functions of a library of ours, not of the vendor's, which may be shorter"
 _NO_CODE = "the source was executed, no machine code"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
@@ -95,6 +95,10 @@ class NativeSource(ABC):
     def amd_kernel(self, _name: str, architecture: str) -> Kernel:
         """The kernel as machine code of one of AMD's architectures; raises as `kernel` does."""
         raise InputError(f"there is no code of {architecture}")
+
+    def library_functions(self, _name: str) -> tuple[str, ...]:
+        """What a kernel's machine code has of another library than the vendor's, by name."""
+        return ()
 
     def registers(self, _name: str, _architecture: str) -> int | None:
         """The registers per thread that a compiler takes for an architecture, `gfx90a`.
@@ -155,17 +159,10 @@ def machine_architecture(device: Device) -> int | str | None:
     return number if number >= OLDEST_ARCHITECTURE else None
 
 
-def machine_code_name(device: Device, code: Code = Code.NATIVE) -> str | None:
-    """What traces call the machine code that a device runs, `sm_80`; None if that is not read.
-
-    AMD's is read where the `code` asks for it.
-    """
+def machine_code_name(device: Device) -> str | None:
+    """What traces call the machine code that a device runs, `sm_80`; None if that is not read."""
     architecture = machine_architecture(device)
-    if isinstance(architecture, str):
-        return architecture if code is Code.NATIVE else None
-    if architecture is None:
-        return None
-    return f"sm_{architecture}"
+    return f"sm_{architecture}" if isinstance(architecture, int) else architecture
 
 
 @dataclass(slots=True)
@@ -173,7 +170,7 @@ class CodePlan:
     """Which devices run which code. `source`: those that run the source form.
 
     `machine`: (kernel, its devices) for each architecture. `notes`: why a device runs no machine
-    code although that was to be tried, by its name.
+    code although that was to be tried, or what is not the vendor's of it, by its name.
     """
 
     source: list[Device] = field(default_factory=list)
@@ -213,6 +210,7 @@ def planned(
     for architecture, group in by_architecture.items():
         try:
             plan.machine.append((_made(kernel, native, architecture), group))
+            _note_library(plan, native, kernel.name, group)
         except _NO_MACHINE_CODE as error:
             _fall_back(plan, group, error, code)
     return plan
@@ -223,10 +221,10 @@ def _executed(device: Device, native: NativeSource | None, code: Code) -> int | 
     architecture = machine_architecture(device)
     of_amd = isinstance(architecture, str)
     is_made = architecture is not None and (not of_amd or (native and native.makes_amd_code))
-    if is_made and not (of_amd and code is Code.AUTO):
+    if is_made:
         return architecture
     if code is Code.NATIVE:
-        why = "made of HIP only" if of_amd else "not read"
+        why = "made of HIP, OpenCL C and LLVM IR for AMD's GPUs only" if of_amd else "not read"
         raise LaunchError(f"machine code of {device.title} is {why}: --code source")
     return None
 
@@ -237,6 +235,15 @@ def _made(kernel: Kernel, native: NativeSource | None, architecture: int | str) 
     if isinstance(architecture, str):
         return native.amd_kernel(kernel.name, architecture)
     return native.kernel(kernel.name, architecture)
+
+
+def _note_library(
+    plan: CodePlan, native: NativeSource | None, kernel: str, devices: Sequence[Device]
+) -> None:
+    """Notes where machine code has other instructions than the vendor's library."""
+    functions = native.library_functions(kernel) if native is not None else ()
+    for device in devices if functions else ():
+        plan.notes[device.name] = f"{_OTHER_LIBRARY}: {', '.join(functions)}"
 
 
 def _fall_back(

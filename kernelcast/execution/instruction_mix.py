@@ -9,7 +9,8 @@ from enum import Enum
 from kernelcast.notebook import Tabular
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.instruction_counts import tensor_operations
-from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE, Trace
+from kernelcast.traces.amd_opcodes import AMD_ARCHITECTURE, amd_instruction
+from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE, InstructionRow, Trace
 
 __all__ = ["Counting", "InstructionMix", "MixCount", "instruction_mix"]
 
@@ -54,6 +55,8 @@ class InstructionMix(Tabular):
     """What was executed: `source`, or the architecture of machine code."""
     registers: int | None = None
     """Registers per thread, where machine code or the user says it."""
+    classes: Mapping[str, int] = field(default_factory=dict)
+    """Warp instructions of AMD's machine code by the kind of unit: VALU, SALU, SMEM, ..."""
     note: str = ""
     """Why no machine code was executed, although it was to be tried."""
 
@@ -93,7 +96,8 @@ def instruction_mix(trace: Trace, counting: Counting = Counting.PLAIN) -> Instru
         is_counted = row.is_counted_natively if is_merged else row.is_source
         if not is_counted:
             continue
-        key = row.mnemonic, row.unit
+        unit = _kind(row) or row.unit
+        key = row.mnemonic, unit
         thread, warp = counts.get(key, (0, 0))
         counts[key] = thread + int(lanes[row.pc]), warp + int(warps[row.pc])
     rows = [
@@ -111,7 +115,24 @@ def instruction_mix(trace: Trace, counting: Counting = Counting.PLAIN) -> Instru
         tensor_operations(trace),
         trace.code,
         trace.resources.registers,
+        _classes(ordered, trace),
     )
+
+
+def _kind(row: InstructionRow) -> str:
+    """What AMD calls the unit of an instruction of its machine code; empty for all other code."""
+    found = None if row.control is None else amd_instruction(row.mnemonic)
+    return "" if found is None else found.kind.value
+
+
+def _classes(rows: Iterable[MixCount], trace: Trace) -> dict[str, int]:
+    """Warp instructions by kind, the most frequent first."""
+    if not trace.code.startswith(AMD_ARCHITECTURE):
+        return {}
+    found: dict[str, int] = {}
+    for row in rows:
+        found[row.unit] = found.get(row.unit, 0) + row.warp
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _by_opcode(rows: Iterable[MixCount]) -> list[MixCount]:

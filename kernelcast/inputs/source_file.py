@@ -17,8 +17,9 @@ from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.input_files import open_input, read_input
 from kernelcast.inputs.amd.code_objects import amd_contents
-from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.inputs.amd.generated_code import GeneratedCode, code_of_ir
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
+from kernelcast.inputs.amd.opencl_code import opencl_code
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE, compile_cuda
@@ -93,7 +94,8 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
         ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
         told = with_elements(with_names_of_builtins(ptx), declared_elements(source.text))
         return LoadedModule(told)
-    return LoadedModule(read_ir(compile_opencl(source, options), str(file)))
+    module = read_ir(compile_opencl(source, options), str(file))
+    return LoadedModule(module, native=opencl_code(source, options, module))
 
 
 def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) -> LoadedModule:
@@ -112,7 +114,8 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
     if is_ir or is_bitcode(content) or is_spirv(content):
         if options.architecture:
             raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
-        return LoadedModule(load_llvm_ir(file))
+        ir = load_llvm_ir(file)
+        return LoadedModule(ir, native=code_of_ir(read_input(file), str(file), ir))
     if file.suffix != ".ptx" and not _VERSION.search(_text_of(file)):
         raise InputError(_unknown(file))
     if options.architecture:

@@ -169,6 +169,7 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
         "thread_instructions": mix.thread_instructions,
         "warp_instructions": mix.warp_instructions,
         "tensor_operations": dict(mix.tensor_operations),
+        "classes": dict(mix.classes),
         "mix": [
             {"opcode": row.opcode, "unit": row.unit, "thread": row.thread, "warp": row.warp}
             for row in mix.rows

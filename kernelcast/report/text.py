@@ -158,6 +158,9 @@ def mix_table(mix: InstructionMix, detail: int) -> RenderableType:
     table.add_row("all", "", f"{total:,}", f"{mix.warp_instructions:,}", "")
     counts = (f"{count:,.0f} {name}" for name, count in mix.tensor_operations.items())
     below = [Text(f"tensor operations: {', '.join(counts)}")] if mix.tensor_operations else []
+    if mix.classes:
+        kinds = (f"{count:,} {name}" for name, count in mix.classes.items())
+        below.append(Text(f"warp instructions by unit: {', '.join(kinds)}"))
     if mix.note:
         below.append(Text(mix.note))
     return Group(table, *below) if below else table

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -67,17 +67,19 @@ def validate_table(
     code: Code = Code.SOURCE,
     sample: int | None = None,
     processes: int = 1,
+    source_of: Callable[[Workload], Workload] | None = None,
 ) -> ValidationReport:
     """Predicts the rows of a set, or `sample` of each kernel and device. All models unless named.
 
     `code` is what is executed; rows of devices whose machine code is not read are in the notes.
+    `source_of` gives workloads another source, as `hip_twins.as_hip` does.
     """
     table = read_table(name, folder)
     rows = table.rows if sample is None else evenly(table.rows, sample)
     groups: dict[tuple[str, str], list[_Placed]] = defaultdict(list)
     for place, row in enumerate(rows):
         groups[row.device, row.workload].append((place, row))
-    predict = partial(_predicted_group, table, tuple(models) or tuple(MODELS), code)
+    predict = partial(_predicted_group, table, tuple(models) or tuple(MODELS), code, source_of)
     names = [f"{device}: {workload}" for device, workload in groups]
     found = in_processes(predict, list(groups.values()), names, processes, progress)
     times = dict(item for group in found for item in group.times)
@@ -98,10 +100,14 @@ class _Group:
 
 
 def _predicted_group(
-    table: PublishedTable, models: Sequence[str], code: Code, rows: Sequence[_Placed]
+    table: PublishedTable,
+    models: Sequence[str],
+    code: Code,
+    source_of: Callable[[Workload], Workload] | None,
+    rows: Sequence[_Placed],
 ) -> _Group:
     """Rows of one kernel on one device."""
-    prediction = _Predictions(table, models, code)
+    prediction = _Predictions(table, models, code, source_of)
     return _Group([(place, prediction.of(row)) for place, row in rows], prediction.notes)
 
 
@@ -145,7 +151,14 @@ class _Launch:
 class _Predictions:
     """Predicts rows; `notes` counts what does not apply or failed. Times of a launch are kept."""
 
-    def __init__(self, table: PublishedTable, models: Sequence[str], code: Code) -> None:
+    def __init__(
+        self,
+        table: PublishedTable,
+        models: Sequence[str],
+        code: Code,
+        source_of: Callable[[Workload], Workload] | None = None,
+    ) -> None:
+        self._source_of = source_of
         self._table = table
         self._models = models
         self._code = code
@@ -177,6 +190,8 @@ class _Predictions:
 
     def _predicted(self, row: TableRow, device: Device) -> Mapping[str, Seconds]:
         workload = load_workload(_SUITE / f"{row.workload}.toml")
+        if self._source_of is not None:
+            workload = self._source_of(workload)
         launch = _Launch(workload, row.size, device).of(row.sizes)
         shape = launch.workload.launch_shape(row.size)
         if (shape.grid, shape.thread_block) != (row.grid, row.thread_block):

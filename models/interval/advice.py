@@ -43,6 +43,8 @@ REMEDIES: Mapping[Component, str] = {
     Component.CONVERSION: "one type throughout, so that fewer values are converted",
     Component.SPECIAL_FUNCTION: "fewer reciprocals, roots and transcendental functions",
     Component.SHUFFLE: "fewer shuffles, more work between them",
+    Component.VECTOR: "fewer vector instructions: packed or fused ones, addresses out of loops",
+    Component.SCALAR: "fewer scalar instructions: loops unrolled, conditions out of them",
     Component.TENSOR: "a type that tensor units multiply faster, or structured sparsity",
     Component.ARITHMETIC_LATENCY: "more independent operations in each thread, or more warps",
     Component.SHARED_PIPE: "tiling in registers, wider accesses of shared memory",

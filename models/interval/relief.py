@@ -49,7 +49,7 @@ _WITHIN: Mapping[Component, Component] = {Component.L1_BANDWIDTH: Component.TEXT
 _UNITS = (
     *(Component.FP32, Component.FP64, Component.HALF, Component.INTEGER),
     *(Component.INTEGER_MULTIPLY, Component.CONVERSION, Component.SPECIAL_FUNCTION),
-    *(Component.SHUFFLE, Component.TENSOR),
+    *(Component.SHUFFLE, Component.VECTOR, Component.SCALAR, Component.TENSOR),
 )
 _THROUGHPUT = (Component.ISSUE, *_UNITS, Component.SHARED_PIPE)
 _BANDWIDTH = (Component.L1_BANDWIDTH, Component.L2_BANDWIDTH, Component.DRAM_BANDWIDTH)

@@ -63,6 +63,8 @@ _UNITS = tuple(
         Component.CONVERSION,
         Component.SPECIAL_FUNCTION,
         Component.SHUFFLE,
+        Component.VECTOR,
+        Component.SCALAR,
         Component.TENSOR,
     )
 )

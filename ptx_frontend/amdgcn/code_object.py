@@ -46,6 +46,11 @@ class KernelMetadata:
     spilled_vector_registers: int = 0
     spilled_scalar_registers: int = 0
 
+    @property
+    def lane_registers(self) -> int:
+        """What limits occupancy: the larger part where accumulation registers are a file apart."""
+        return max(self.vector_registers, self.accumulation_registers)
+
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:

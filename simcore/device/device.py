@@ -89,7 +89,10 @@ class SmFacts:
     """Limits of one streaming multiprocessor (compute unit).
 
     `reserved_shared_bytes`: shared memory that the system takes for each thread block besides its
-    own (1 KB from compute capability 8.0 on); None where it takes none.
+    own (1 KB from compute capability 8.0 on); None where it takes none. On AMD's GPUs
+    `max_thread_blocks` is that of barriers, which thread blocks of one warp need none of: of these
+    there is room for `max_single_warp_thread_blocks`. `scalar_registers` of an SM, which its
+    schedulers share evenly; None where they limit nothing.
     """
 
     max_threads: int
@@ -110,6 +113,8 @@ class SmFacts:
     reserved_shared_bytes: int | None = None
     shared_configurations_kib: str = "0"
     """Sizes of shared memory in the memory that L1 shares with it; `0` where both are apart."""
+    max_single_warp_thread_blocks: int | None = None
+    scalar_registers: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,7 @@ _MAY_BE_ZERO = frozenset(
         "timing.l2_partial_writes_per_s",
         "timing.barrier_warp_cycles",
         "timing.load_store_lanes",
+        "timing.scalar_issue_cycles",
     )
 )
 _RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")

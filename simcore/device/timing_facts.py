@@ -32,7 +32,8 @@ class TimingFacts:
     at the soonest (0: stores hold nothing). The GPU begins one thread block in `dispatch_cycles`,
     on whichever SM (0: as many as there is room for). A barrier opens `barrier_latency_cycles`
     after the last warp came, and `barrier_warp_cycles` for each warp that it counted. An SM takes
-    addresses of `load_store_lanes` a cycle for shared memory (0: of a whole warp).
+    addresses of `load_store_lanes` a cycle for shared memory (0: of a whole warp). A scheduler
+    issues a scalar instruction every `scalar_issue_cycles` (0: there is no scalar unit).
     """
 
     issues_per_scheduler: int
@@ -82,3 +83,23 @@ class TimingFacts:
     shared_paired_lanes: int = 1
     """2 where data of two lanes that load the same return together."""
     load_store_lanes: int = 0
+    scalar_issue_cycles: float = 0.0
+
+    def lanes_of(self, pipeline: str) -> float:
+        """Lanes of a unit by its name; the vector unit of AMD's GPUs has those of fp32.
+
+        0 for the scalar unit, which has no lanes.
+        """
+        facts = self._facts(pipeline)
+        return 0.0 if facts is None else facts.lanes
+
+    def latency_of(self, pipeline: str) -> float:
+        """Cycles from the issue to a result, by the name of the unit."""
+        facts = self._facts(pipeline)
+        return self.scalar_issue_cycles if facts is None else facts.latency_cycles
+
+    def _facts(self, pipeline: str) -> PipelineFacts | None:
+        if pipeline == "scalar":
+            return None
+        found: PipelineFacts = getattr(self, "fp32" if pipeline == "vector" else pipeline)
+        return found

@@ -59,6 +59,7 @@ def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
         max_registers=kernel.max_registers,
         fewest_registers=None if _keeps_order(kernel) else fewest_registers(kernel),
         compiled_registers=kernel.compiled_registers,
+        scalar_registers=0 if kernel.machine is None else kernel.machine.scalar_registers,
     )
 
 

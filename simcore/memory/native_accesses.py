@@ -43,6 +43,7 @@ class NativeAccesses:
     """Widths and alignments of native accesses, by pc.
 
     `alignment` is -1, or minus the width of a merged access: address & alignment is its start.
+    What machine code merges is one instruction, which begins at the address of its first word.
     """
 
     bytes: npt.NDArray[np.int64]
@@ -71,7 +72,8 @@ def native_accesses(instructions: Sequence[InstructionRow]) -> NativeAccesses:
                 raise TraceFormatError(f"{row.mnemonic} merges into no instruction of the trace")
             widths[row.merged_into] += row.access_bytes
             parts[row.merged_into] += 1
-    merged = parts > 1
+    is_machine = np.array([row.control is not None for row in instructions], np.bool_)
+    merged = (parts > 1) & ~is_machine
     for pc in np.flatnonzero(merged).tolist():
         if int(widths[pc]).bit_count() != 1:
             raise TraceFormatError(

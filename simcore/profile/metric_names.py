@@ -1,4 +1,4 @@
-"""A simulated profile under the names that NVIDIA's profilers give its quantities.
+"""A simulated profile under the names that profilers give its quantities.
 
 nvprof: CUDA Profiler User's Guide, metrics reference. ncu: Nsight Compute CLI guide, metric
 comparison table. Memory transactions are 32 bytes there whatever the device's sectors are.
@@ -32,6 +32,7 @@ from kernelcast.simcore.profile.metric_values import (
     without_atomics,
 )
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.rocprof_metrics import rocprof_metrics
 
 __all__ = ["METRICS", "Metric", "MetricValue", "Naming", "metrics"]
 
@@ -41,6 +42,7 @@ class Naming(Enum):
 
     NVPROF = "nvprof"
     NCU = "ncu"
+    ROCPROF = "rocprof"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class MetricValue:
 
 def metrics(profile: KernelProfile, naming: Naming) -> tuple[MetricValue, ...]:
     """All metrics that the profile knows, per launch."""
+    if naming is Naming.ROCPROF:
+        return tuple(MetricValue(*item) for item in rocprof_metrics(profile))
     usual = (
         MetricValue(metric.name(naming), value, metric.unit, metric.description)
         for metric in METRICS

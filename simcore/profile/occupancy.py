@@ -1,7 +1,8 @@
 """How many thread blocks of a launch one SM holds at a time, and what keeps it from more.
 
 The rules are those of NVIDIA's CUDA Occupancy Calculator; AMD's compute units follow the same ones
-with the granularities of their device files.
+with the granularities of their device files, and have scalar registers besides (LLVM,
+GCNSubtarget::getOccupancyWithNumSGPRs).
 """
 
 from __future__ import annotations
@@ -83,9 +84,13 @@ def _fitting(
     found = {
         OccupancyLimiter.THREADS: sm.max_threads / threads,
         OccupancyLimiter.WARPS: sm.max_warps / warps,
-        OccupancyLimiter.THREAD_BLOCKS: float(sm.max_thread_blocks),
+        OccupancyLimiter.THREAD_BLOCKS: float(_most_thread_blocks(warps, device)),
         OccupancyLimiter.REGISTERS: float(warps_that_fit(registers, warps, device) // warps),
     }
+    if needs.scalar_registers and sm.scalar_registers:
+        schedulers = sm.warp_schedulers
+        each = sm.scalar_registers // schedulers // needs.scalar_registers
+        found[OccupancyLimiter.SCALAR_REGISTERS] = float(each * schedulers // warps)
     if needs.shared_bytes:
         taken = needs.shared_bytes + (sm.reserved_shared_bytes or 0)
         allocated = -(-taken // sm.shared_allocation_bytes)
@@ -93,6 +98,12 @@ def _fitting(
             allocated * sm.shared_allocation_bytes
         )
     return found
+
+
+def _most_thread_blocks(warps: int, device: Device) -> int:
+    """Thread blocks of so many warps that there are places or barriers for."""
+    alone = device.sm.max_single_warp_thread_blocks
+    return device.sm.max_thread_blocks if alone is None or warps > 1 else alone
 
 
 def _resident(fitting: float, held: float) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.launch.launch import LaunchShape
+from kernelcast.simcore.profile.amd_counts import AmdCounts
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 from kernelcast.simcore.profile.machine_counts import MachineCounts
 
@@ -169,6 +170,7 @@ class OccupancyLimiter(Enum):
     WARPS = "warps per SM"
     THREAD_BLOCKS = "thread blocks per SM"
     REGISTERS = "registers"
+    SCALAR_REGISTERS = "scalar registers"
     SHARED_MEMORY = "shared memory"
     GRID = "grid size"
 
@@ -279,7 +281,9 @@ class KernelProfile(Tabular):
     """Which code was executed: `source`, or machine code by its architecture, `sm_80`; empty where
     a profiler counted on a GPU."""
     machine: MachineCounts | None = None
-    """Counts of machine code; None for a source form."""
+    """Counts of machine code of NVIDIA's; None for all other code."""
+    amd: AmdCounts | None = None
+    """Counts of machine code of AMD's; None for all other code."""
     sample_share: float | None = None
     """The share of the thread blocks whose memory was simulated for all; None for all of them."""
     has_source: bool = field(compare=False, default=False)

@@ -9,6 +9,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, simulate_memory
+from kernelcast.simcore.profile.amd_counts import amd_counts
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.instruction_counts import (
     divergence,
@@ -77,6 +78,7 @@ def profile(
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
         machine=machine_counts(trace),
+        amd=amd_counts(trace),
         sample_share=None if memory.sample is None else memory.sample.share,
     )
 

@@ -19,6 +19,8 @@ __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
 FORMAT_VERSION = 3
 _SIZES = 3
+_WIDE_INSTRUCTION_BYTES = 16
+"""The length of instructions in files that do not say it."""
 _LARGEST = (1 << 31) - 1
 """The largest of sizes and of numbers of launches."""
 _MOST_OF_REASON = 120
@@ -158,7 +160,8 @@ def _control(found: Any) -> IssueControl | None:
     if not isinstance(found, Mapping):
         raise ValueError(f"control is {found!r}")
     lists = {name: _numbers(found.get(name), name) for name in ("waits", "bank_reads")}
-    return _build(IssueControl, {**found, **lists})
+    lists |= {name: _numbers(found.get(name, ()), name) for name in ("counters", "left")}
+    return _build(IssueControl, {"bytes": _WIDE_INSTRUCTION_BYTES, **found, **lists})
 
 
 def _numbers(found: Any, name: str) -> tuple[int, ...]:
@@ -171,7 +174,7 @@ def _numbers(found: Any, name: str) -> tuple[int, ...]:
 
 def _resources(found: Mapping[str, Any]) -> ResourceNeeds:
     """What a launch needs; files of the first releases do not say all of it."""
-    values = {"fewest_registers": None, "compiled_registers": [], **found}
+    values = {"fewest_registers": None, "compiled_registers": [], "scalar_registers": 0, **found}
     counts = tuple((name, count) for name, count in values.pop("compiled_registers"))
     if any(type(name) is not str or type(count) is not int for name, count in counts):
         raise ValueError(f"compiled_registers {counts!r}")

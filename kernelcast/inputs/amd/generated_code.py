@@ -7,8 +7,10 @@ clang has made of the sources beside it: who has bitcode needs no clang.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from kernelcast.errors import InputError, nearest
@@ -26,8 +28,11 @@ from kernelcast.simcore.host.amd_code import (
 )
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
-__all__ = ["GeneratedCode", "library_modules"]
+__all__ = ["GeneratedCode", "code_of_ir", "library_modules"]
 
+_TRIPLE = re.compile(rb'^target triple = "amdgcn-', re.MULTILINE)
+_OF_LIBRARY = re.compile(r"@__ocml_(\w+?)_f(?:32|64)\b")
+_BODY = re.MULTILINE | re.DOTALL
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -41,16 +46,22 @@ def library_modules() -> tuple[str, ...]:
 class GeneratedCode(NativeSource):
     """The code of the kernels of `ir`, a module for AMD's target; `path` stands in messages.
 
-    `module`: what the same module is in the intermediate representation.
+    `ir` may be a function that makes it. `module`: what the same kernels are in the intermediate
+    representation.
     """
 
     makes_amd_code = True
-    ir: str
+    ir: str | Callable[[], str]
     path: str
     module: Module
     made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
     """What was generated so far, by kernel and architecture."""
     lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The module; CompilationError where a compiler makes none of the source."""
+        return self.ir if isinstance(self.ir, str) else self.ir()
 
     def code(self, kernel: str, architecture: str) -> AmdCode:
         """The machine code of a kernel, from the cache when nothing has changed.
@@ -78,6 +89,7 @@ class GeneratedCode(NativeSource):
         """
         known = self.lowered.get((name, architecture))
         if known is None:
+            self._check_parameters(name)
             text = self.code(name, architecture).assembly
             code = read_kernel(text, name, f"{self.path} [{architecture} code]")
             resources = self.resources(name, architecture)
@@ -85,18 +97,30 @@ class GeneratedCode(NativeSource):
             self.lowered[name, architecture] = known
         return known
 
+    def _check_parameters(self, name: str) -> None:
+        """Raises InputError for local memory among the arguments, whose places differ."""
+        for parameter in self.module.kernels[name].parameters:
+            if parameter.is_local_array:
+                raise InputError(f"{self.path}: {name} is given local memory as an argument")
+
+    def library_functions(self, name: str) -> tuple[str, ...]:
+        """The functions of the device library that the kernel calls, without their types."""
+        body = re.search(rf"^define [^\n]*@{re.escape(name)}\(.*?^}}", self.text, _BODY)
+        found = _OF_LIBRARY.findall(body[0]) if body is not None else []
+        return tuple(sorted(set(found)))
+
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""
         if architecture not in AMD_ARCHITECTURES:
             return None
-        return self.resources(name, architecture).vector_registers
+        return self.resources(name, architecture).lane_registers
 
     def resources(self, kernel: str, architecture: str) -> KernelMetadata:
         """Registers and memory of that code."""
         return read_code_object(self.code(kernel, architecture).object).kernel(kernel)
 
     def _kept(self, kernel: str, architecture: str) -> AmdCode:
-        ir, libraries = retargeted(self.ir), [retargeted(text) for text in library_modules()]
+        ir, libraries = retargeted(self.text), [retargeted(text) for text in library_modules()]
         cache_entry = CompileCache(
             ("amd code", 1, ir, libraries, kernel, architecture, llvm_version()), "amdgcn"
         )
@@ -108,3 +132,10 @@ class GeneratedCode(NativeSource):
         texts = {"object": made.object.hex(), "assembly": made.assembly}
         cache_entry.write(json.dumps(texts).encode())
         return made
+
+
+def code_of_ir(content: bytes, path: str, module: Module) -> GeneratedCode | None:
+    """Where code of LLVM IR for AMD's GPUs comes from; None for bitcode and other targets."""
+    if _TRIPLE.search(content) is None:
+        return None
+    return GeneratedCode(content.decode("utf-8", "surrogateescape"), path, module)

@@ -19,6 +19,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Site
 from kernelcast.ptx_frontend.amdgcn.lowering.vector import MASK_OPERANDS, VECTOR
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
+from kernelcast.ptx_frontend.amdgcn.machine_facts import machine_code
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction, AsmKernel
 from kernelcast.simcore.isa.ir.kernel import (
     Guard,
@@ -29,7 +30,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
-from kernelcast.simcore.isa.ir.machine_code import MachineCode
 from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = ["lowered_kernel"]
@@ -77,10 +77,7 @@ def lowered_kernel(
     for an instruction that is not executed.
     """
     found = _KernelLowering(code, source, metadata, architecture).kernel()
-    machine = MachineCode(
-        architecture=architecture, registers=metadata.vector_registers, instructions={}
-    )
-    return replace(found, machine=machine)
+    return replace(found, machine=machine_code(found, code.instructions, metadata, architecture))
 
 
 class _KernelLowering:

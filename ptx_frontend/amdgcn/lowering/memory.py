@@ -175,8 +175,11 @@ def _own_store(words: int, site: Site) -> None:
 
 
 def _local(site: Site, register: str, distance: int) -> Address:
-    base = site.code.compute("cvt.u64.u32", 64, site.code.single(register))
-    return Address(AddressSpace.SHARED, base, distance)
+    """An address of 32 bits, whose sum with the distance wraps around."""
+    place = site.code.single(register)
+    if distance:
+        place = site.code.compute("add.u32", 32, place, Immediate(distance))
+    return Address(AddressSpace.SHARED, site.code.compute("cvt.u64.u32", 64, place), 0)
 
 
 def _local_load(words: int, site: Site) -> None:
@@ -185,12 +188,14 @@ def _local_load(words: int, site: Site) -> None:
 
 def _local_load_two(words: int, stride: int, site: Site) -> None:
     names = site.code.names(site.operands[0])
-    base = _local(site, site.operands[1], 0)
-    for half in range(2):
-        first = _offset(site, f"offset{half}") * 4 * words * stride
+    places = [
+        _local(site, site.operands[1], _offset(site, f"offset{half}") * 4 * words * stride)
+        for half in range(2)
+    ]
+    for half, place in enumerate(places):
         for number in range(words):
             target = site.code.word(names[half * words + number])
-            address = _further(base, first + 4 * number)
+            address = _further(place, 4 * number)
             site.code.load(_WORD, address, (target,), is_main=not half and not number)
 
 
@@ -201,11 +206,11 @@ def _local_store(words: int, site: Site) -> None:
 
 
 def _local_store_two(words: int, stride: int, site: Site) -> None:
-    base = _local(site, site.operands[0], 0)
     for half in range(2):
         first = _offset(site, f"offset{half}") * 4 * words * stride
+        place = _local(site, site.operands[0], first)
         for number, value in enumerate(site.code.source(site.operands[1 + half])[:words]):
-            address = _further(base, first + 4 * number)
+            address = _further(place, 4 * number)
             site.code.store(_WORD, address, (value,), is_main=not half and not number)
 
 

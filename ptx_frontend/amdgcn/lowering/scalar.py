@@ -142,6 +142,20 @@ def _one(mnemonic: str, site: Site) -> None:
     site.code.set_scalar(site.operands[0], [found])
 
 
+def _reversed(site: Site) -> None:
+    site.code.set_scalar(site.operands[0], [site.main("brev.b32", 32, site.integer(1))])
+
+
+def _bit_search(is_from_below: bool, site: Site) -> None:
+    """How many zeros come before the first one, from the top or from below; -1 without any."""
+    code, value = site.code, site.integer(1)
+    turned = code.compute("brev.b32", 32, value) if is_from_below else value
+    zeros = site.main("clz.b32", 32, turned)
+    none = code.compute("setp.eq.u32", 1, value, _ZERO)
+    found = code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none)
+    code.set_scalar(site.operands[0], [found])
+
+
 def _population(bits: int, site: Site) -> None:
     value = site.code.wide(site.operands[1]) if bits == 64 else site.integer(1)
     found = site.main(f"popc.b{bits}", 32, value)
@@ -293,6 +307,9 @@ SCALAR: Mapping[str, Lowering] = {
     **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
     **{name: partial(_wide_shift, mnemonic) for name, mnemonic in _WIDE_SHIFTS.items()},
     "s_abs_i32": partial(_one, "abs.s32"),
+    "s_brev_b32": _reversed,
+    "s_flbit_i32_b32": partial(_bit_search, False),
+    "s_ff1_i32_b32": partial(_bit_search, True),
     "s_not_b32": partial(_one, "not.b32"),
     "s_bcnt1_i32_b32": partial(_population, 32),
     "s_bcnt1_i32_b64": partial(_population, 64),
@@ -330,6 +347,18 @@ SCC_READERS = (
     "s_cbranch_scc0",
     "s_cbranch_scc1",
 )
-_KEEP_SCC = ("s_mov", "s_cselect", "s_mul", "s_getpc", "s_load", "s_waitcnt", "s_nop", "s_barrier")
+_KEEP_SCC = (
+    "s_brev",
+    "s_flbit",
+    "s_ff1",
+    "s_mov",
+    "s_cselect",
+    "s_mul",
+    "s_getpc",
+    "s_load",
+    "s_waitcnt",
+    "s_nop",
+    "s_barrier",
+)
 SCC_WRITERS = frozenset(name for name in SCALAR if not name.startswith(_KEEP_SCC))
 """Instructions that set the condition code."""

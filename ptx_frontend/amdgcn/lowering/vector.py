@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
+from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
 from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
@@ -75,6 +76,7 @@ MASK_OPERANDS = (
     "v_subb_co_u32",
     "v_subbrev_co_u32",
     "v_div_fmas_f32",
+    "v_div_fmas_f64",
 )
 """Instructions that read a mask of lanes."""
 
@@ -181,12 +183,32 @@ def _extremum_of_three(name: str, site: Site) -> None:
     _write(site, site.main(f"{name}.f32", 32, half, site.number(3)))
 
 
+def _integer_of_three(mnemonic: str, site: Site) -> None:
+    half = site.code.compute(mnemonic, 32, site.integer(1), site.integer(2))
+    _write(site, site.main(mnemonic, 32, half, site.integer(3)))
+
+
 def _of_one(mnemonic: str, site: Site) -> None:
     _write(site, site.main(mnemonic, 32, site.number(1)))
 
 
 def _of_integer(mnemonic: str, site: Site) -> None:
     _write(site, site.main(mnemonic, 32, site.integer(1)))
+
+
+def _population(site: Site) -> None:
+    """How many ones the first operand has, and the second one."""
+    ones = site.code.compute("popc.b32", 32, site.integer(1))
+    _write(site, site.main("add.u32", 32, ones, site.integer(2)))
+
+
+def _bit_search(is_from_below: bool, site: Site) -> None:
+    """How many zeros come before the first one, from the top or from below; -1 without any."""
+    value = site.integer(1)
+    turned = site.code.compute("brev.b32", 32, value) if is_from_below else value
+    zeros = site.main("clz.b32", 32, turned)
+    none = site.code.compute("setp.eq.u32", 1, value, _ZERO)
+    _write(site, site.code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none))
 
 
 def _scaled(site: Site) -> None:
@@ -201,18 +223,6 @@ def _division_scale(site: Site) -> None:
 
 def _quotient(site: Site) -> None:
     _write(site, site.main("div.rn.f32", 32, site.number(3), site.number(2)))
-
-
-def _double_fused(is_added_up: bool, site: Site) -> None:
-    code = site.code
-    factors = [code.wide(site.operands[n]) for n in (1, 2)]
-    addend = code.wide(site.operands[0 if is_added_up else 3])
-    _write(site, *code.halves(site.main("fma.rn.f64", 64, *factors, addend)))
-
-
-def _double(mnemonic: str, site: Site) -> None:
-    operands = [site.code.wide(site.operands[n]) for n in (1, 2)]
-    _write(site, *site.code.halves(site.main(mnemonic, 64, *operands)))
 
 
 def _short(mnemonic: str, site: Site) -> None:
@@ -321,12 +331,24 @@ VECTOR: Mapping[str, Lowering] = {
     **_COMPARISONS,
     **CARRIES,
     **LANES,
+    **DOUBLES,
     "v_cndmask_b32": _chosen,
     **{name: partial(_float, mnemonic) for name, mnemonic in _FLOATS.items()},
     "v_subrev_f32": _reversed_float,
     "v_fma_f32": _fused,
     "v_fmac_f32": _added_up,
+    "v_fmaak_f32": _fused,
+    "v_fmamk_f32": _fused,
+    "v_bfrev_b32": partial(_of_integer, "brev.b32"),
+    "v_bcnt_u32_b32": _population,
+    "v_ffbh_u32": partial(_bit_search, False),
+    "v_ffbl_b32": partial(_bit_search, True),
     "v_div_fmas_f32": _fused,
+    **{
+        f"v_{name}3_{kind}32": partial(_integer_of_three, f"{name}.{'s' if kind == 'i' else 'u'}32")
+        for name in ("min", "max")
+        for kind in ("i", "u")
+    },
     "v_max3_f32": partial(_extremum_of_three, "max"),
     "v_min3_f32": partial(_extremum_of_three, "min"),
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
@@ -334,10 +356,6 @@ VECTOR: Mapping[str, Lowering] = {
     "v_ldexp_f32": _scaled,
     "v_div_scale_f32": _division_scale,
     "v_div_fixup_f32": _quotient,
-    "v_fma_f64": partial(_double_fused, False),
-    "v_fmac_f64": partial(_double_fused, True),
-    "v_add_f64": partial(_double, "add.f64"),
-    "v_mul_f64": partial(_double, "mul.f64"),
     "v_add_u16": partial(_short, "add.u32"),
     "v_lshlrev_b16": _short_shift,
     "v_perm_b32": _permuted_bytes,

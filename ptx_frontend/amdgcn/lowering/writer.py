@@ -15,7 +15,7 @@ from kernelcast.simcore.isa.ir.kernel import Guard, Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
-__all__ = ["Writer"]
+__all__ = ["Writer", "register_names"]
 
 _REGISTER = re.compile(r"(?P<file>[vsa])(?:(?P<one>\d+)|\[(?P<first>\d+):(?P<last>\d+)\])")
 _PAIRS = {"vcc": ("vcc_lo", "vcc_hi"), "exec": ("exec_lo", "exec_hi")}
@@ -31,6 +31,20 @@ _FLOAT = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 _MASK = (1 << 32) - 1
 _WIDE_MASK = (1 << 64) - 1
 _TURNS = {"0.15915494": 0.15915494309189532}
+
+
+def register_names(operand: str) -> list[str]:
+    """The names of the registers that an operand stands for; empty for constants."""
+    if operand in _PAIRS:
+        return list(_PAIRS[operand])
+    if operand in _SINGLES:
+        return [operand]
+    match = _REGISTER.fullmatch(operand)
+    if match is None:
+        return []
+    if match["one"]:
+        return [f"{match['file']}{match['one']}"]
+    return [f"{match['file']}{n}" for n in range(int(match["first"]), int(match["last"]) + 1)]
 
 
 class Writer(InstructionWriter):
@@ -100,16 +114,7 @@ class Writer(InstructionWriter):
 
     def names(self, operand: str) -> list[str]:
         """The names of the registers that an operand stands for; empty for constants."""
-        if operand in _PAIRS:
-            return list(_PAIRS[operand])
-        if operand in _SINGLES:
-            return [operand]
-        match = _REGISTER.fullmatch(operand)
-        if match is None:
-            return []
-        if match["one"]:
-            return [f"{match['file']}{match['one']}"]
-        return [f"{match['file']}{n}" for n in range(int(match["first"]), int(match["last"]) + 1)]
+        return register_names(operand)
 
     def source(self, operand: str, *, is_double: bool = False) -> list[Operand]:
         """The words of an operand; a constant has one, or two for a double."""

@@ -68,7 +68,7 @@ class _Group:
 def native_counting(kernel: Kernel) -> NativeCounting:
     """Which source instructions the native compiler folds away or merges into others."""
     if kernel.machine is not None:  # it is native code itself
-        return NativeCounting(frozenset(), {})
+        return NativeCounting(frozenset(), dict(kernel.machine.merged))
     if kernel.is_for_debugging:
         return NativeCounting(frozenset(i.pc for i in kernel.instructions if _is_operand(i)), {})
     powers = known_alignment(kernel)

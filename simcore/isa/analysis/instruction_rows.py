@@ -39,6 +39,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import Unit
+from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
 from kernelcast.traces.sass_opcodes import sass_instruction
 from kernelcast.traces.trace import InstructionRow
 
@@ -48,6 +49,7 @@ COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
 _LONGEST_TEXT = 400
 _SASS_COMMIT = "LDGDEPBAR"
+_TENSOR = Unit.TENSOR.value
 _NOWHERE = SourceSpan("", 0)
 _USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
 """The accuracy, by expansion, of what is one instruction here and several in native code."""
@@ -66,10 +68,15 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
         if facts is not None:
             name = name if _tells_of_order(name) else facts.opcode
             kind, unit_name = _machine_kind(instruction.mnemonic, kind, unit_name)
+            flops *= _results(instruction.mnemonic)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
         tensor_type, tensor_operations = _tensor_work(kernel, instruction)
-        if isinstance(instruction, TensorMemoryOperation) and not tensor_type.startswith("int"):
+        is_product = isinstance(instruction, TensorMemoryOperation)
+        if facts is not None and unit_name == _TENSOR and not tensor_operations:
+            tensor_type, tensor_operations = _machine_product(instruction.mnemonic)
+            is_product = True
+        if is_product and not tensor_type.startswith("int"):
             flops = tensor_operations
         rows.append(
             InstructionRow(
@@ -126,9 +133,24 @@ def _tells_of_order(name: str) -> bool:
 def _machine_kind(mnemonic: str, kind: str, unit: str) -> tuple[str, str]:
     """What machine code does and which unit executes it: both are in its name."""
     described = sass_instruction(mnemonic)
-    if described is None:
-        return kind, unit
-    return described.kind if kind == "compute" else kind, described.unit
+    if described is not None:
+        return described.kind if kind == "compute" else kind, described.unit
+    of_amd = amd_instruction(mnemonic)
+    if of_amd is not None and of_amd.kind is AmdKind.MATRIX:
+        return kind, _TENSOR
+    return kind, unit
+
+
+def _results(mnemonic: str) -> int:
+    """How often an instruction of machine code does what is counted once."""
+    found = amd_instruction(mnemonic)
+    return 1 if found is None else found.results
+
+
+def _machine_product(mnemonic: str) -> tuple[str, int]:
+    """Type and operations of one lane of a product that is many instructions here."""
+    found = amd_instruction(mnemonic)
+    return ("", 0) if found is None else (found.tensor_type, found.tensor_operations)
 
 
 def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:

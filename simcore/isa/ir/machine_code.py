@@ -8,9 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kernelcast.traces.issue_control import SCOREBOARDS, IssueControl
+from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
+from kernelcast.traces.issue_control import LGKM, SCOREBOARDS, VM, IssueControl
 
-__all__ = ["SCOREBOARDS", "IssueControl", "MachineCode", "MachineInstruction"]
+__all__ = [
+    "LGKM",
+    "SCOREBOARDS",
+    "VM",
+    "AmdKind",
+    "IssueControl",
+    "MachineCode",
+    "MachineInstruction",
+    "amd_instruction",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +51,8 @@ class MachineCode:
     `instructions` by the pc of the instruction that counts for it. `registers`: 32-bit registers
     per thread that the assembler took. `spill_bytes`: local memory per thread that spilled
     registers take, bytes. `system_shared_bytes`: shared memory of a thread block that comes before
-    the kernel's own, which no limit of the kernel counts.
+    the kernel's own, which no limit of the kernel counts. `merged`: parts that are words of a wider
+    access, with the pc that makes it. `scalar_registers` of a warp of AMD's code.
     """
 
     architecture: str
@@ -52,3 +63,5 @@ class MachineCode:
     system_shared_bytes: int = 0
     barriers: int = 0
     notes: Mapping[str, str] = field(default_factory=dict)
+    merged: Mapping[int, int] = field(default_factory=dict)
+    scalar_registers: int = 0

@@ -21,7 +21,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["GroupedPaths", "grouped_paths", "joins_group", "with_groups"]
+__all__ = ["GroupedPaths", "grouped_paths", "joins_group", "with_groups", "with_numbers"]
 
 _COMMIT, _WAIT = "commit_group", "wait_group"
 _FAMILIES = _COPY, _PRODUCT, _TENSOR_MEMORY = "cp.async", "wgmma", "tcgen05"
@@ -67,6 +67,11 @@ def with_groups(kernel: TimedKernel) -> TimedKernel:
     grouped = grouped_paths(kernel.instructions, kernel.paths, first)
     if len(grouped.source) == len(kernel.pipeline):
         return kernel
+    return with_numbers(kernel, grouped)
+
+
+def with_numbers(kernel: TimedKernel, grouped: GroupedPaths) -> TimedKernel:
+    """The kernel with the numbers and registers of `grouped`."""
     numbered = kernel.of(grouped.source)
     return replace(
         numbered,

@@ -24,6 +24,8 @@ class Component(Enum):
     CONVERSION = "conversion lanes"
     SPECIAL_FUNCTION = "special-function lanes"
     SHUFFLE = "shuffle lanes"
+    VECTOR = "vector lanes"
+    SCALAR = "scalar unit"
     TENSOR = "tensor units"
     ARITHMETIC_LATENCY = "arithmetic latency"
     SHARED_PIPE = "shared-memory bandwidth"

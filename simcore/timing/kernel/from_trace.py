@@ -18,6 +18,7 @@ from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
+from kernelcast.simcore.timing.kernel.amd_rows import is_scalar_load
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
@@ -33,6 +34,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import (
     TimedKernel,
     timing_facts,
 )
+from kernelcast.simcore.timing.kernel.wait_counters import with_counters
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow, PatternCounts, Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
@@ -61,7 +63,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     has_none = (tensor > 0.0) | _is_bulk(rows)
     pipeline = device_pipelines(rows, memory, device)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
-    schedule = machine_schedule(rows)
+    schedule = machine_schedule(rows, timing_facts(device))
     reads, writes = _registers(rows) if schedule is None else scoreboards(rows)
     passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
@@ -86,7 +88,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
     )
     ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule))
-    return with_groups(with_native_sequences(ordered))
+    return with_groups(with_counters(with_native_sequences(ordered)))
 
 
 def _atomic_cycles(memory: MemoryResult, device: Device) -> Floats | None:
@@ -231,7 +233,7 @@ def _levels(
         ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
         l1_hits=_ratio(kept, asked),
         l2_hits=1.0 - _ratio(dram, below * traffic.sector_bytes),
-        bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),
+        bytes_per_lane=np.where(is_bulk, 0.0, native.bytes / _lanes_of(trace)),
         l1_pending=_ratio(counts.l1_pending, asked),
         l2_waits=_l2_waits(counts, 1.0 - _ratio(dram, below * traffic.sector_bytes)),
         partial_writes=_partial_writes(counts, below),
@@ -249,6 +251,12 @@ def _sectors_per_piece(traffic: TrafficResult, sector_bytes: int) -> float:
     pieces = int(counts.read_pieces.sum()) + written * int(counts.written_pieces.sum())
     moved = float((counts.dram_reads * traffic.transaction_bytes + _written(traffic)).sum())
     return moved / sector_bytes / pieces if pieces else math.inf
+
+
+def _lanes_of(trace: Trace) -> Floats:
+    """Lanes for which an instruction moves data once, by pc: all of a warp for a scalar load."""
+    is_scalar = [is_scalar_load(row) for row in trace.instructions]
+    return np.where(is_scalar, float(trace.warp_width), 1.0)
 
 
 def _l2_waits(counts: Counters, l2_hits: Floats) -> Floats:

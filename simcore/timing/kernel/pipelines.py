@@ -16,6 +16,8 @@ from kernelcast.simcore.isa.opcodes.table import OPCODES
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
+from kernelcast.simcore.timing.kernel.amd_pipelines import amd_pipeline
+from kernelcast.simcore.timing.kernel.amd_rows import is_second_access
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
@@ -97,7 +99,7 @@ _OF_SASS: Mapping[str, Detour] = {
 def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> tuple[Pipeline, ...]:
     """The pipeline of each pc; a generic access only ever seen in shared memory belongs there."""
     is_banked = (memory.wavefronts.requests > 0) & (memory.traffic.by_instruction.requests == 0)
-    return tuple(_pipeline(row, is_banked) for row in instructions)
+    return tuple(_of_amd(row, is_banked) or _pipeline(row, is_banked) for row in instructions)
 
 
 def device_pipelines(
@@ -134,10 +136,14 @@ def _converts_64_bits(row: InstructionRow) -> bool:
     return _WIDE in types or (is_wide_integer and is_float)
 
 
+def _of_amd(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline | None:
+    is_whole = row.control is not None and not row.is_part
+    return amd_pipeline(row, bool(is_banked[row.pc])) if is_whole else None
+
+
 def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline:
     if row.is_part:
-        is_access = row.kind in _ACCESSES and row.space not in _ON_CHIP
-        return Pipeline.GLOBAL if is_access else Pipeline.NONE
+        return _pipeline_of_part(row)
     if not row.is_counted_natively:
         return Pipeline.NONE
     if row.mnemonic.startswith(COMMITS):
@@ -172,6 +178,15 @@ def _access(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline |
     if row.space == "generic" and is_banked[row.pc]:
         return Pipeline.SHARED
     return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
+
+
+def _pipeline_of_part(row: InstructionRow) -> Pipeline:
+    """The second of two accesses of local memory in AMD's code takes its passes."""
+    if row.kind not in _ACCESSES or row.merged_into != row.pc:
+        return Pipeline.NONE
+    if row.space not in _ON_CHIP:
+        return Pipeline.GLOBAL
+    return Pipeline.SHARED if is_second_access(row) else Pipeline.NONE
 
 
 def _copies_integer(row: InstructionRow) -> bool:

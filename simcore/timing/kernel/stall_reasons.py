@@ -60,6 +60,8 @@ class StallReason(Enum):
     CONVERSION_PIPE = ("pipe_busy", "math_pipe_throttle", "conversion")
     SPECIAL_FUNCTION_PIPE = ("pipe_busy", "math_pipe_throttle", "special function")
     SHUFFLE_PIPE = ("pipe_busy", "math_pipe_throttle", "shuffle")
+    VECTOR_PIPE = ("pipe_busy", "math_pipe_throttle", "vector")
+    SCALAR_PIPE = ("pipe_busy", "math_pipe_throttle", "scalar")
     TENSOR_PIPE = ("pipe_busy", "math_pipe_throttle", "tensor")
 
     def __init__(self, nvprof: str, ncu: str, detail: str = "") -> None:

@@ -21,7 +21,7 @@ __all__ = ["MemoryLevels", "Pipeline", "TimedKernel", "timing_facts"]
 class Pipeline(Enum):
     """The part of an SM that executes an instruction.
 
-    The first eight have `PipelineFacts`, the ninth is as fast as [tensor] of the device says.
+    The first ten have `PipelineFacts`, the eleventh is as fast as [tensor] of the device says.
     """
 
     FP32 = "fp32"
@@ -32,6 +32,10 @@ class Pipeline(Enum):
     CONVERSION = "conversion"
     SPECIAL_FUNCTION = "special_function"
     SHUFFLE = "shuffle"
+    VECTOR = "vector"
+    """All vector instructions of AMD's machine code, which share the lanes of a SIMD."""
+    SCALAR = "scalar"
+    """Scalar instructions of AMD's machine code."""
     TENSOR = "tensor"
     SHARED = "shared"
     CONSTANT = "constant"

@@ -43,8 +43,8 @@ class Resource(Enum):
 
 _INTEGER = (Pipeline.INTEGER, Pipeline.INTEGER_MULTIPLY)
 _UNITS: Mapping[Resource, tuple[Pipeline, ...]] = {
-    Resource.ALU: (Pipeline.FP32, Pipeline.FP64, *_INTEGER),
-    Resource.SINGLE_PRECISION: (Pipeline.FP32, *_INTEGER),
+    Resource.ALU: (Pipeline.FP32, Pipeline.VECTOR, Pipeline.FP64, *_INTEGER),
+    Resource.SINGLE_PRECISION: (Pipeline.FP32, Pipeline.VECTOR, *_INTEGER),
     Resource.DOUBLE_PRECISION: (Pipeline.FP64,),
     Resource.HALF_PRECISION: (Pipeline.HALF,),
     Resource.SPECIAL: (Pipeline.SPECIAL_FUNCTION, Pipeline.CONVERSION),
@@ -107,7 +107,7 @@ class _Work:
         self._sector_bytes = device.l2.sector_bytes
 
     def unit(self, pipeline: Pipeline) -> float:
-        lanes: float = getattr(self._timing, pipeline.value).lanes
+        lanes = self._timing.lanes_of(pipeline.value)
         return self._of(pipeline, self._count) * self._kernel.warp_width / lanes
 
     @property

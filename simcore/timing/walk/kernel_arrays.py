@@ -1,7 +1,7 @@
 """A kernel as the arrays that the compiled simulator reads.
 
-Instructions have the kinds below; the first nine, those of functional units, are the first nine of
-`Pipeline`.
+Instructions have the kinds below; the first eleven, those of functional units, are the first eleven
+of `Pipeline`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ __all__ = [
     "BARRIER",
     "BRANCH",
     "BULK",
+    "BYTES",
     "COMMIT",
     "COMMITTED",
     "CONSTANT",
@@ -81,7 +82,7 @@ __all__ = [
     "word",
 ]
 
-UNITS = 9
+UNITS = 11
 TENSOR = UNITS - 1
 SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
 COMMIT, MEET, ARRIVE, AWAIT, BULK = range(NONE + 1, NONE + 6)
@@ -96,7 +97,7 @@ MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
 L2_SECTORS, DRAM_SECTORS, L2_WEIGHT = range(3)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
-UNIT_TURNS = BANK_READS + 2
+UNIT_TURNS, BYTES = BANK_READS + 2, BANK_READS + 3
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
@@ -166,7 +167,7 @@ class KernelArrays(NamedTuple):
 
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
     register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
-    of the code; from BANK_READS on registers read of each bank; UNIT_TURNS.
+    of the code; from BANK_READS on registers read of each bank; UNIT_TURNS; its length in BYTES.
 
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block. By
     event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w of
@@ -357,6 +358,7 @@ def _schedule(
     table[:, ADDRESS] = schedule.address
     table[:, BANK_READS : BANK_READS + 2] = schedule.bank_reads
     table[:, UNIT_TURNS] = schedule.unit_turns
+    table[:, BYTES] = schedule.bytes
     return table
 
 

@@ -19,6 +19,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     AFTER,
     BANK_READS,
     BRANCH,
+    BYTES,
     READS,
     SHARED,
     STALL,
@@ -40,7 +41,6 @@ from kernelcast.simcore.timing.walk.sm_state import L1_FREE, LAST, SmState, sche
 __all__ = ["earliest_next", "note_reads", "read_banks", "turn_away"]
 
 _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
-_INSTRUCTION_BYTES = 16
 _READ_CYCLES = 3.0
 """Cycles in which an instruction of a fixed latency reads its operands."""
 
@@ -70,7 +70,7 @@ def _jumps(kernel: KernelArrays, state: SmState, warp: int, row: int) -> bool:
         return False
     following = kernel.event_row[np.uint64(position)]
     step = kernel.schedule[word(following, ADDRESS)] - kernel.schedule[word(row, ADDRESS)]
-    is_far: bool = step != 0 and step != _INSTRUCTION_BYTES
+    is_far: bool = step != 0 and step != kernel.schedule[word(row, BYTES)]
     return is_far
 
 

@@ -117,6 +117,7 @@ __all__ = ["settle", "walk"]
 _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 _CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
 _BARRIER = StallReason.BARRIER.code
+_STORED = StallReason.L2_LATENCY.code  # only AMD's code waits for stores, in a counter
 
 
 @inlined
@@ -153,7 +154,7 @@ def _result(
         place = warp_place(state, warp)
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
-        return pack(now, _EXECUTION)
+        return pack(stored, _STORED)
     cycles = passes * machine.constant_cycles
     begins = use_pipe(machine, state, pipe, now, cycles) + cycles - 1.0
     return pack(math.ceil(begins) + machine.constant_latency, _CONSTANT)

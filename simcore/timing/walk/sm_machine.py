@@ -123,16 +123,7 @@ def sm_machine(
     """One SM while `busy_sms` share the bandwidths of L2 and DRAM."""
     timing, width = timing_facts(device), kernel.warp_width
     schedulers = device.sm.warp_schedulers
-    units = [getattr(timing, pipeline.value) for pipeline in PIPELINES[:TENSOR]]
-    partitioned = [unit.lanes >= schedulers for unit in units]
-    cycles = [
-        0.0
-        if Component[pipeline.name] in without
-        else width / (unit.lanes / schedulers if own else unit.lanes)
-        for pipeline, unit, own in zip(PIPELINES[:TENSOR], units, partitioned, strict=True)
-    ]
-    cycles.append(0.0 if Component.TENSOR in without else 1.0)
-    partitioned.append(True)
+    partitioned, cycles = _units(device, timing, width, without)
     gone = without.__contains__
     latency = _latencies(timing, without)
     l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
@@ -177,6 +168,26 @@ def sm_machine(
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
     return _among_others(machine, kernel, device, busy_sms, without)
+
+
+def _units(
+    device: Device, timing: TimingFacts, width: int, without: frozenset[Component]
+) -> tuple[list[bool], list[float]]:
+    """Whether each scheduler has its own share of a unit, and cycles of a warp instruction."""
+    schedulers = device.sm.warp_schedulers
+    partitioned, cycles = list[bool](), list[float]()
+    for pipeline in PIPELINES[:TENSOR]:
+        lanes = timing.lanes_of(pipeline.value)
+        own = lanes >= schedulers
+        partitioned.append(own)
+        is_free = Component[pipeline.name] in without or not lanes
+        cycles.append(0.0 if is_free else width / (lanes / schedulers if own else lanes))
+    scalar = PIPELINES.index(Pipeline.SCALAR)
+    partitioned[scalar] = True
+    cycles[scalar] = 0.0 if Component.SCALAR in without else timing.scalar_issue_cycles
+    partitioned.append(True)
+    cycles.append(0.0 if Component.TENSOR in without else 1.0)
+    return partitioned, cycles
 
 
 def _among_others(
@@ -263,9 +274,7 @@ class _Latencies(NamedTuple):
 
 
 def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
-    units = np.array(
-        [_whole(getattr(timing, item.value).latency_cycles) for item in PIPELINES[:TENSOR]] + [0]
-    )
+    units = np.array([_whole(timing.latency_of(item.value)) for item in PIPELINES[:TENSOR]] + [0])
     memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
     l1, l2, dram = (
         1 if Component.MEMORY_LATENCY in without else _whole(cycles) for cycles in memory

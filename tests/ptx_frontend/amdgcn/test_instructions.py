@@ -10,54 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import kernelcast as kc
 from kernelcast.errors import UnsupportedInstruction
-from kernelcast.execution.runnable import RunnableKernel
-from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
-from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
-from kernelcast.ptx_frontend.amdgcn.text import read_kernel
+from tests.ptx_frontend.amdgcn.assembly import LANES, lowered
 
 Words = npt.NDArray[np.uint32]
-LANES = 64
-SOURCE = """target triple = "amdgcn-amd-amdhsa"
-define amdgpu_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) {
-  ret void
-}
-"""
-TEXT = """k:
-	s_load_dwordx4 s[0:3], s[4:5], 0x0
-	v_lshlrev_b32_e32 v0, 2, v0
-	v_mbcnt_lo_u32_b32 v3, -1, 0
-	v_mbcnt_hi_u32_b32 v3, -1, v3
-	s_waitcnt lgkmcnt(0)
-	global_load_dword v1, v0, s[2:3]
-	v_mov_b32_e32 v2, 0
-	s_waitcnt vmcnt(0)
-{}
-	s_mov_b64 exec, -1
-	global_store_dword v0, v2, s[0:1]
-	s_endpgm
-.Lfunc_end0:
-	.amdhsa_kernel k
-		.amdhsa_user_sgpr_private_segment_buffer 1
-		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-	.end_amdhsa_kernel
-"""
-RESOURCES = KernelMetadata("k", 8, 32, 0, 1024, 64, 64, 16)
 X = np.random.default_rng(7).integers(0, 1 << 32, LANES).astype(np.uint32)
 LANE = np.arange(LANES, dtype=np.uint32)
 FLOATS = np.random.default_rng(8).normal(size=LANES).astype(np.float32)
-
-
-def lowered(tmp_path: Path, body: str) -> RunnableKernel:
-    file = tmp_path / "k.ll"
-    file.write_text(SOURCE)
-    source = kc.load(file).module.kernels["k"]
-    lines = "\n".join(
-        f"\t{line.strip()}" if ":" not in line[:9] else line for line in body.split(";")
-    )
-    code = read_kernel(TEXT.format(lines), "k", "k.s")
-    return RunnableKernel(lowered_kernel(code, source, RESOURCES, "gfx90a"))
 
 
 def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
@@ -81,6 +40,19 @@ def wide(x: Words) -> npt.NDArray[np.uint64]:
 
 def byte(x: Words, number: int) -> Words:
     return x >> np.uint32(8 * number) & np.uint32(0xFF)
+
+
+def reversed_bits(value: np.uint32) -> int:
+    return int(f"{int(value):032b}"[::-1], 2)
+
+
+def leading_zeros(value: int) -> int:
+    return 32 - value.bit_length() if value else 0xFFFFFFFF
+
+
+def trailing_zeros(value: int) -> int:
+    kept = value & 0xFFFFFFFF
+    return (kept & -kept).bit_length() - 1 if kept else 0xFFFFFFFF
 
 
 CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
@@ -137,6 +109,19 @@ CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
         "s_mov_b32 s6, 0x0f0f; s_mov_b32 s7, 1; v_cndmask_b32_e64 v2, v3, v1, s[6:7]",
         lambda x: np.where(0x1_0000_0F0F >> LANE.astype(np.int64) & 1, x, LANE),
     ),
+    "reversed bits": ("v_bfrev_b32_e32 v2, v1", lambda x: np.array([reversed_bits(v) for v in x])),
+    "first one from the top": (
+        "v_lshrrev_b32_e32 v4, v3, v1; v_ffbh_u32_e32 v2, v4",
+        lambda x: np.array([leading_zeros(int(v) >> (n % 32)) for n, v in enumerate(x)]),
+    ),
+    "first one from below": (
+        "v_lshlrev_b32_e32 v4, v3, v1; v_ffbl_b32_e32 v2, v4",
+        lambda x: np.array([trailing_zeros(int(v) << (n % 32)) for n, v in enumerate(x)]),
+    ),
+    "least of three": (
+        "v_mov_b32_e32 v4, 7; v_min3_i32 v2, v1, v3, v4",
+        lambda x: np.minimum(np.minimum(x.view(np.int32), LANE), 7).astype(np.uint32),
+    ),
     "first lane of those that take part": (
         "v_cmp_lt_u32_e32 vcc, 40, v3; s_and_saveexec_b64 s[6:7], vcc; "
         "v_readfirstlane_b32 s8, v1; s_or_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, s8",
@@ -187,8 +172,47 @@ CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
         lambda x: np.full(LANES, 3),
     ),
 }
+
+
+def half_of(x: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return x.astype(np.float16).astype(np.float64)
+
+
 NUMBERS: dict[str, tuple[str, Callable[[npt.NDArray[np.float32]], Any]]] = {
     "signs of operands": ("v_mul_f32_e64 v2, -v1, |v1|", lambda x: -x * np.abs(x)),
+    "constant added": (
+        "v_fmaak_f32 v2, v1, v1, 0x40200000",
+        lambda x: x.astype(np.float64) ** 2 + 2.5,
+    ),
+    "constant multiplied": (
+        "v_fmamk_f32 v2, v1, 0x40200000, v1",
+        lambda x: x.astype(np.float64) * 2.5 + x,
+    ),
+    "sum of doubles": (
+        "v_cvt_f64_f32_e32 v[4:5], v1; v_mul_f64 v[6:7], v[4:5], -v[4:5]; "
+        "v_add_f64 v[6:7], v[6:7], 1.0; v_cvt_f32_f64_e32 v2, v[6:7]",
+        lambda x: 1 - x.astype(np.float64) ** 2,
+    ),
+    "quotient of doubles": (
+        "v_cvt_f64_f32_e32 v[4:5], v1; v_mov_b32_e32 v6, 0; v_mov_b32_e32 v7, 0x40080000; "
+        "v_div_scale_f64 v[8:9], vcc, v[4:5], v[4:5], v[6:7]; "
+        "v_div_fixup_f64 v[8:9], v[8:9], v[4:5], v[6:7]; v_cvt_f32_f64_e32 v2, v[8:9]",
+        lambda x: 3.0 / x.astype(np.float64),
+    ),
+    "scaled double": (
+        "v_cvt_f64_f32_e32 v[4:5], v1; v_ldexp_f64 v[4:5], v[4:5], 3; v_cvt_f32_f64_e32 v2, v[4:5]",
+        lambda x: x * 8,
+    ),
+    "halves mixed with singles": (
+        "v_cvt_f16_f32_e32 v4, v1; v_lshlrev_b32_e32 v4, 16, v4; "
+        "v_fma_mixlo_f16 v4, v1, v4, v1 op_sel:[0,1,0] op_sel_hi:[0,1,0]; "
+        "v_fma_mix_f32 v2, v4, 1.0, v4 op_sel:[0,0,1] op_sel_hi:[1,0,1]",
+        lambda x: half_of((x * half_of(x) + x).astype(np.float32)) + half_of(x),
+    ),
+    "halves": (
+        "v_cvt_f16_f32_e32 v4, v1; v_fma_f16 v4, v4, v4, v4; v_cvt_f32_f16_e32 v2, v4",
+        lambda x: half_of(half_of(x) * half_of(x) + half_of(x)),
+    ),
     "fused": (
         "v_mov_b32_e32 v2, 1.0; v_fmac_f32_e32 v2, v1, v1",
         lambda x: x.astype(np.float64) ** 2 + 1,

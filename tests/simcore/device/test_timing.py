@@ -35,6 +35,7 @@ NEED_NOT_SAY = (
     "dram_pieces_per_s",
     "l2_partial_writes_per_s",
     "load_store_lanes",
+    "scalar_issue_cycles",
 )
 """Effects that are off where nobody measured them."""
 

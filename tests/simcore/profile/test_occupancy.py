@@ -116,6 +116,21 @@ def test_resident_thread_blocks(
     assert min(dict(found.limits).values()) == blocks
 
 
+def test_barriers_limit_work_groups_of_several_wavefronts_only() -> None:
+    """16 barriers of a compute unit of CDNA 2, which work-groups of one wavefront need none of."""
+    assert resident("mi210", 64, 16).thread_blocks_per_sm == 32
+    assert resident("mi210", 128, 16).thread_blocks_per_sm == 16
+
+
+@pytest.mark.parametrize(("scalar", "warps"), [(80, 10), (81, 9), (88, 9), (100, 8), (102, 7)])
+def test_scalar_registers_limit_wavefronts(scalar: int, warps: int) -> None:
+    """LLVM, GCNSubtarget::getOccupancyWithNumSGPRs, for GCN 3: wavefronts of a SIMD."""
+    device = load_device("r9-nano")
+    needs = ResourceNeeds(0, 0, registers=16, scalar_registers=scalar)
+    found = occupancy(needs, LaunchShape((MANY, 1, 1), (64, 1, 1)), device)
+    assert found.warps_per_sm == 4 * warps
+
+
 def test_warps_limit_where_threads_leave_lanes_idle() -> None:
     # 65 threads are 3 warps: 1536 // 65 = 23 but 48 // 3 = 16, with room for 32 thread blocks
     device = load_device("gtx-480")

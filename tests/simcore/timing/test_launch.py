@@ -14,9 +14,14 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.component import Component
-from kernelcast.simcore.timing.kernel.stall_reasons import REASON_COUNT, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import (
+    REASON_COUNT,
+    STATE_COUNT,
+    StallReason,
+)
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+from kernelcast.simcore.timing.walk.sm_state import STATES
 from kernelcast.traces.warp_paths import WarpPaths
 
 DEVICES = ("v100-pcie", "gtx-480", "tesla-k20c", "mi210", "gtx-285")
@@ -260,7 +265,7 @@ def test_where_there_is_nothing_to_time() -> None:
 def test_reasons_have_codes_of_their_own() -> None:
     codes = [reason.code for reason in StallReason]
     assert codes == list(range(1, REASON_COUNT))
-    assert REASON_COUNT <= 32
+    assert STATE_COUNT <= STATES
 
 
 def test_an_sm_catches_up_with_bandwidth_that_it_left_unused() -> None:

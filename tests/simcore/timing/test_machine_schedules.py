@@ -183,6 +183,7 @@ def test_the_assembler_names_products_of_64_bits() -> None:
         )
         return InstructionRow(0, mnemonic, mnemonic, "integer", 0, "", 0, control=control)
 
-    schedule = machine_schedule([row("IMAD.WIDE.U32"), row("IMAD"), row("IMAD.MOV.U32")])
+    rows = [row("IMAD.WIDE.U32"), row("IMAD"), row("IMAD.MOV.U32")]
+    schedule = machine_schedule(rows, timing_facts(load_device("h100-sxm")))
     assert schedule is not None
     assert schedule.unit_turns.tolist() == [2, 1, 1]

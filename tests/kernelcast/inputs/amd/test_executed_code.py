@@ -9,14 +9,37 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import CompilationError, LaunchError
+from kernelcast.errors import CompilationError, InputError, LaunchError
 from kernelcast.execution.code import AMD_EXECUTED
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
+from kernelcast.ptx_frontend.amdgcn.text import read_kernel
 from kernelcast.simcore.launch.launch import Argument
+from kernelcast.simcore.profile.metric_names import Naming, metrics
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
+from kernelcast.traces.trace import ResourceNeeds
 from tests.kernelcast.inputs.hip.suite import CASES, Case, loaded
 
+IR = """target triple = "amdgcn-amd-amdhsa"
+declare i32 @llvm.amdgcn.workitem.id.x()
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %i = call i32 @llvm.amdgcn.workitem.id.x()
+  %p = getelementptr i32, ptr addrspace(1) %out, i32 %i
+  store i32 %i, ptr addrspace(1) %p
+  ret void
+}
+"""
+OPENCL = """__kernel void k(__global float *a, __global const float *b, int n) {
+  __local float t[64];
+  int i = get_global_id(0);
+  t[get_local_id(0)] = b[i] * n;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[i] = t[63 - get_local_id(0)] + get_global_size(0);
+}
+"""
 EXAMPLES = Path(__file__).parents[4] / "examples"
 NOT_BIT_EQUAL = ("softmax", "attention_tile")
 """Kernels with `expf`: LLVM makes it of `v_exp_f32` and products, the IR run rounds correctly."""
@@ -72,9 +95,10 @@ def run(entry: str, code: str, device: str = "mi210") -> kc.KernelTrace:
     )
 
 
-def test_machine_code_is_executed_where_it_is_asked_for() -> None:
+def test_machine_code_is_executed_unless_the_source_is_asked_for() -> None:
     assert run("vector_add", "native").code == "gfx90a"
-    assert run("vector_add", "auto").code == "source"
+    assert run("vector_add", "auto").code == "gfx90a"
+    assert run("vector_add", "source").code == "source"
     with pytest.raises(LaunchError, match="machine code of Radeon RX 6900 XT is not read"):
         run("vector_add", "native", "rx-6900-xt")
 
@@ -94,6 +118,117 @@ def test_each_instruction_of_the_machine_counts_as_one() -> None:
     assert found["v_add_f32_e32"] == 16
 
 
+def test_llvm_ir_for_amd_is_executed_as_machine_code(tmp_path: Path) -> None:
+    file = tmp_path / "k.ll"
+    file.write_text(IR)
+    out = np.zeros(64, np.uint32)
+    trace = kc.load(file)["k"].run(grid=1, block=64, args=[out], devices=["mi210"], code="native")
+    assert trace.code == "gfx90a"
+    assert out.tolist() == list(range(64))
+
+
+def test_estimates_tell_of_functions_that_are_ours(tmp_path: Path) -> None:
+    file = tmp_path / "k.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void k(float *x) { x[threadIdx.x] = erff(x[threadIdx.x]); }\n'
+        'extern "C" __global__ void plain(float *x) { x[threadIdx.x] += 1.0f; }\n'
+    )
+    for name, told in (("k", True), ("plain", False)):
+        x: list[Argument] = [np.zeros(64, np.float32)]
+        trace = kc.load(file)[name].run(grid=1, block=64, args=x, devices=["mi210"], code="native")
+        notes = trace.profile("mi210").assumptions
+        assert any("a library of ours" in note and "erf" in note for note in notes) is told
+
+
+def test_opencl_is_executed_as_machine_code(tmp_path: Path) -> None:
+    """Local memory from its end on: addresses of 32 bits wrap around."""
+    file = tmp_path / "k.cl"
+    file.write_text(OPENCL)
+    a, b = np.zeros(256, np.float32), np.arange(256, dtype=np.float32)
+    trace = kc.load(file)["k"].run(
+        grid=4, block=64, args=[a, b, 3], devices=["mi210"], code="native"
+    )
+    assert trace.code == "gfx90a"
+    wanted = (3 * b).reshape(4, 64)[:, ::-1].ravel() + 256
+    assert np.array_equal(a, wanted)
+
+
+def test_local_memory_as_an_argument_has_no_machine_code(tmp_path: Path) -> None:
+    file = tmp_path / "k.cl"
+    file.write_text("__kernel void k(__global int *a, __local int *t) { t[0] = 1; a[0] = t[0]; }")
+    out: list[Argument] = [np.zeros(1, np.int32), 64]
+    kernel = kc.load(file)["k"]
+    trace = kernel.run(grid=1, block=1, args=out, devices=["mi210"])
+    assert trace.code == "source"
+    with pytest.raises(InputError, match="k is given local memory as an argument"):
+        kernel.run(grid=1, block=1, args=out, devices=["mi210"], code="native")
+
+
+def test_counts_have_the_names_of_rocprof() -> None:
+    """1000 elements are four work-groups of four wavefronts, of which the last store nothing."""
+    profile = run("vector_add", "native").profile("mi210")
+    found = {item.name: item.value for item in metrics(profile, Naming.ROCPROF)}
+    assert found["SQ_WAVES"] == 16
+    assert found["SQ_INSTS_VMEM_RD"] == 2 * 16
+    assert found["SQ_INSTS_VMEM_WR"] == 16
+    assert found["FETCH_SIZE"] * 1024 == pytest.approx(2 * 4 * 1000, abs=128)
+    mix = instruction_mix(run("vector_add", "native").data)
+    assert mix.classes["VALU"] == found["SQ_INSTS_VALU"]
+    assert sum(mix.classes.values()) == mix.warp_instructions
+
+
+def test_a_source_has_no_counts_of_instructions_in_rocprof() -> None:
+    profile = run("vector_add", "source").profile("mi210")
+    found = {item.name for item in metrics(profile, Naming.ROCPROF)}
+    assert "FETCH_SIZE" in found
+    assert not any(name.startswith("SQ_INSTS") for name in found)
+
+
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("architecture", AMD_EXECUTED)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
+def test_code_is_as_long_as_llvm_says(case: Case, architecture: str) -> None:
+    module = loaded(case.file)
+    assert isinstance(module.native, GeneratedCode)
+    (symbol,) = (name for name in module if case.entry in name)
+    try:
+        text = module.native.code(symbol, architecture).assembly
+    except CompilationError:
+        pytest.skip("no code")
+    said = re.search(r"^; codeLenInByte = (\d+)", text, re.MULTILINE)
+    assert said is not None
+    code = read_kernel(text, symbol, "code")
+    assert sum(map(instruction_bytes, code.instructions)) == int(said[1])
+
+
+OCCUPANCY = {"gfx803": "r9-nano", "gfx908": "mi100", "gfx90a": "mi210", "gfx942": "mi300x"}
+
+
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("architecture", OCCUPANCY)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
+def test_registers_limit_wavefronts_as_llvm_says(case: Case, architecture: str) -> None:
+    """Wavefronts of a SIMD by registers alone, of kernels without local memory."""
+    module, device = loaded(case.file), kc.device(OCCUPANCY[architecture])
+    assert isinstance(module.native, GeneratedCode)
+    (symbol,) = (name for name in module if case.entry in name)
+    try:
+        text = module.native.code(symbol, architecture).assembly
+    except CompilationError:
+        pytest.skip("no code")
+    needed = module.native.resources(symbol, architecture)
+    said = re.search(r"^; Occupancy: (\d+)", text, re.MULTILINE)
+    assert said is not None
+    if needed.shared_bytes:
+        pytest.skip("local memory limits it, too")
+    needs = ResourceNeeds(
+        0, 0, registers=needed.lane_registers, scalar_registers=needed.scalar_registers
+    )
+    found = occupancy(needs, LaunchShape((1 << 20, 1, 1), (256, 1, 1)), device)
+    assert found.warps_per_sm // device.sm.warp_schedulers == int(said[1])
+
+
 def test_profiles_have_the_registers_of_the_machine_code() -> None:
     profile = run("star5_2d", "native").profile("mi210")
     assert profile.occupancy is not None
@@ -106,5 +241,7 @@ def test_profiles_have_the_registers_of_the_machine_code() -> None:
 def test_ptx_is_not_translated() -> None:
     ptx = kc.load(EXAMPLES / "saxpy" / "saxpy.ptx")["saxpy"]
     arguments: list[Argument] = [4, 1.0, np.zeros(4, np.float32), np.zeros(4, np.float32)]
-    with pytest.raises(LaunchError, match="machine code of AMD Instinct MI210 is made of HIP only"):
+    with pytest.raises(
+        LaunchError, match="machine code of AMD Instinct MI210 is made of HIP, Open"
+    ):
         ptx.run(grid=1, block=4, args=arguments, devices=["mi210"], code="native")

@@ -61,6 +61,14 @@ KC_HIP float pow(float x, int n) { return __ocml_pown_f32(x, n); }
 KC_HIP double pow(double x, int n) { return __ocml_pown_f64(x, n); }
 KC_HIP int ilogbf(float x) { return __ocml_ilogb_f32(x); }
 KC_HIP int ilogb(double x) { return __ocml_ilogb_f64(x); }
+KC_HIP bool isnan(float x) { return __builtin_isnan(x); }
+KC_HIP bool isnan(double x) { return __builtin_isnan(x); }
+KC_HIP bool isinf(float x) { return __builtin_isinf(x); }
+KC_HIP bool isinf(double x) { return __builtin_isinf(x); }
+KC_HIP bool isfinite(float x) { return __builtin_isfinite(x); }
+KC_HIP bool isfinite(double x) { return __builtin_isfinite(x); }
+KC_HIP bool signbit(float x) { return __builtin_signbit(x); }
+KC_HIP bool signbit(double x) { return __builtin_signbit(x); }
 KC_HIP float abs(float x) { return __builtin_fabsf(x); }
 KC_HIP double abs(double x) { return __builtin_fabs(x); }
 KC_HIP float min(float x, float y) { return __builtin_fminf(x, y); }

@@ -1,0 +1,237 @@
+"""Vector instructions of double and half precision, and what converts between types.
+
+Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 12.8 to 12.11. The quotient of
+`v_div_fixup_f64` is rounded correctly, as that of single precision is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+
+__all__ = ["DOUBLES"]
+
+_SIGN = 1 << 63
+_WORD = 32
+_INLINE = 64
+"""The largest number that an operand holds by itself; larger ones are upper words of doubles."""
+_RELATIONS = {
+    **{name: name for name in ("lt", "eq", "le", "gt", "ge")},
+    "lg": "ne",
+    "o": "num",
+    "u": "nan",
+    "nge": "ltu",
+    "nlg": "equ",
+    "ngt": "leu",
+    "nle": "gtu",
+    "neq": "neu",
+    "nlt": "geu",
+}
+_OF_ONE = {
+    "v_rcp_f64": "rcp.rn.f64",
+    "v_rsq_f64": "rsqrt.approx.f64",
+    "v_sqrt_f64": "sqrt.rn.f64",
+    "v_rndne_f64": "cvt.rni.f64.f64",
+    "v_floor_f64": "cvt.rmi.f64.f64",
+    "v_ceil_f64": "cvt.rpi.f64.f64",
+    "v_trunc_f64": "cvt.rzi.f64.f64",
+}
+_OF_TWO = {
+    "v_add_f64": "add.f64",
+    "v_mul_f64": "mul.f64",
+    "v_max_f64": "max.f64",
+    "v_min_f64": "min.f64",
+}
+_TO_WORD = {
+    "v_cvt_f32_f64": "cvt.rn.f32.f64",
+    "v_cvt_i32_f64": "cvt.rzi.s32.f64",
+    "v_cvt_u32_f64": "cvt.rzi.u32.f64",
+}
+_FROM_INTEGER = {"v_cvt_f64_i32": "cvt.rn.f64.s32", "v_cvt_f64_u32": "cvt.rn.f64.u32"}
+_HALVES = {
+    "v_add_f16": "add.f16",
+    "v_sub_f16": "sub.f16",
+    "v_mul_f16": "mul.f16",
+    "v_max_f16": "max.f16",
+    "v_min_f16": "min.f16",
+}
+
+
+def _double(site: Site, index: int) -> Operand:
+    """Operand `index` as a double, with `-` and `| |` before and around it."""
+    text, code = site.operands[index], site.code
+    is_negative = text.startswith("-") and not text[1:2].isdigit()
+    plain = text.removeprefix("-") if is_negative else text
+    parts = code.source(plain.strip("|"), is_double=True)
+    value: Operand
+    if len(parts) == 1:
+        value = _constant(site, parts[0])
+    elif isinstance(parts[0], Immediate) and isinstance(parts[1], Immediate):
+        value = Immediate(parts[1].bits << _WORD | parts[0].bits)
+    else:
+        value = code.joined(parts[0], parts[1])
+    if plain.startswith("|"):
+        value = code.compute("and.b64", 64, value, Immediate(_SIGN - 1))
+    return code.compute("xor.b64", 64, value, Immediate(_SIGN)) if is_negative else value
+
+
+def _constant(site: Site, part: Operand) -> Operand:
+    """A small integer as it is, anything else as the upper word."""
+    if not isinstance(part, Immediate):
+        raise site.code.refused("a single register for a double")
+    signed = part.bits - (1 << _WORD) if part.bits >> (_WORD - 1) else part.bits
+    if -16 <= signed <= _INLINE:
+        return Immediate(signed & (1 << 64) - 1)
+    return Immediate(part.bits << _WORD)
+
+
+def _write(site: Site, value: Operand) -> None:
+    site.code.set_vector(site.operands[0], *site.code.halves(value))
+
+
+def _of_two(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 64, _double(site, 1), _double(site, 2)))
+
+
+def _of_one(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 64, _double(site, 1)))
+
+
+def _fused(site: Site) -> None:
+    _write(site, site.main("fma.rn.f64", 64, *(_double(site, n) for n in (1, 2, 3))))
+
+
+def _added_up(site: Site) -> None:
+    own = _double(site, 0)
+    _write(site, site.main("fma.rn.f64", 64, _double(site, 1), _double(site, 2), own))
+
+
+def _to_word(mnemonic: str, site: Site) -> None:
+    site.code.set_vector(site.operands[0], site.main(mnemonic, 32, _double(site, 1)))
+
+
+def _from_single(site: Site) -> None:
+    _write(site, site.main("cvt.f64.f32", 64, site.number(1)))
+
+
+def _from_integer(mnemonic: str, site: Site) -> None:
+    _write(site, site.main(mnemonic, 64, site.integer(1)))
+
+
+def _scaled(site: Site) -> None:
+    _write(site, site.main("opencl.ldexp.f64", 64, _double(site, 1), site.integer(2)))
+
+
+def _division_scale(site: Site) -> None:
+    """Nothing is scaled: `v_div_fixup_f64` gives the quotient."""
+    _write(site, site.main("mov.b64", 64, _double(site, 2)))
+    site.code.set_mask(site.operands[1], Immediate(0))
+
+
+def _quotient(site: Site) -> None:
+    _write(site, site.main("div.rn.f64", 64, _double(site, 3), _double(site, 2)))
+
+
+def _compared(relation: str, site: Site) -> None:
+    """The mask has zeros for lanes that do not take part."""
+    code = site.code
+    found = site.main(f"setp.{relation}.f64", 1, _double(site, 1), _double(site, 2))
+    code.set_mask(site.operands[0], code.compute("and.pred", 1, found, code.exec))
+
+
+# ---- half precision ----
+
+
+def _half(site: Site, index: int) -> Operand:
+    """The lower half of operand `index`, or that which an encoding selects."""
+    text = site.operands[index]
+    is_negative = text.startswith("-") and not text[1:2].isdigit()
+    if "|" in text or "op_sel" in site.instruction.modifiers or "." in text:
+        raise site.code.refused(f"operand {text!r} of 16 bits")
+    word = site.code.single(text.removeprefix("-")) if is_negative else site.integer(index)
+    if is_negative:
+        word = site.code.compute("xor.b32", 32, word, Immediate(0x8000))
+    return site.code.compute("cvt.u16.u32", 16, word)
+
+
+def _from_half(site: Site) -> None:
+    site.code.set_vector(site.operands[0], site.main("cvt.f32.f16", 32, _half(site, 1)))
+
+
+def _write_half(site: Site, value: Operand) -> None:
+    wide = site.code.compute("cvt.u32.u16", 32, value)
+    kept = site.code.compute("and.b32", 32, wide, Immediate(0xFFFF))
+    site.code.set_vector(site.operands[0], kept)
+
+
+def _to_half(site: Site) -> None:
+    _write_half(site, site.main("cvt.rn.f16.f32", 16, site.number(1)))
+
+
+def _of_halves(mnemonic: str, site: Site) -> None:
+    _write_half(site, site.main(mnemonic, 16, _half(site, 1), _half(site, 2)))
+
+
+def _fused_halves(site: Site) -> None:
+    _write_half(site, site.main("fma.rn.f16", 16, *(_half(site, n) for n in (1, 2, 3))))
+
+
+def _is_set(site: Site, name: str, index: int) -> bool:
+    """The flag of operand `index` in a list such as `op_sel:[0,1,0]`; none is set by default."""
+    flags = site.instruction.modifiers.get(name, "").strip("[]").split(",")
+    return index <= len(flags) and flags[index - 1] == "1"
+
+
+def _mixed(site: Site, index: int) -> Operand:
+    """A number of single precision, or a half of a register that `op_sel_hi` calls one."""
+    text, code = site.operands[index], site.code
+    if not _is_set(site, "op_sel_hi", index):
+        return site.number(index)
+    if text.strip("-|") != text:
+        raise code.refused(f"operand {text!r} of 16 bits")
+    word = code.single(text)
+    if _is_set(site, "op_sel", index):
+        word = code.compute("shr.u32", 32, word, Immediate(16))
+    return code.compute("cvt.f32.f16", 32, code.compute("cvt.u16.u32", 16, word))
+
+
+def _mixed_fused(to: str, site: Site) -> None:
+    """`v_fma_mix`: the result is a single, or rounded once more into a half of the register."""
+    code = site.code
+    found = site.main("fma.rn.f32", 32, *(_mixed(site, n) for n in (1, 2, 3)))
+    if to == "f32":
+        code.set_vector(site.operands[0], found)
+        return
+    half = code.compute("cvt.u32.u16", 32, code.compute("cvt.rn.f16.f32", 16, found))
+    half = code.compute("and.b32", 32, half, Immediate(0xFFFF))
+    own, kept = code.single(site.operands[0]), 0xFFFF0000
+    if to == "hi":
+        half, kept = code.compute("shl.b32", 32, half, Immediate(16)), 0xFFFF
+    rest = code.compute("and.b32", 32, own, Immediate(kept))
+    code.set_vector(site.operands[0], code.compute("or.b32", 32, rest, half))
+
+
+DOUBLES: Mapping[str, Lowering] = {
+    **{name: partial(_of_two, mnemonic) for name, mnemonic in _OF_TWO.items()},
+    **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
+    **{name: partial(_to_word, mnemonic) for name, mnemonic in _TO_WORD.items()},
+    **{name: partial(_from_integer, mnemonic) for name, mnemonic in _FROM_INTEGER.items()},
+    **{f"v_cmp_{name}_f64": partial(_compared, relation) for name, relation in _RELATIONS.items()},
+    "v_cvt_f64_f32": _from_single,
+    "v_fma_f64": _fused,
+    "v_fmac_f64": _added_up,
+    "v_ldexp_f64": _scaled,
+    "v_div_scale_f64": _division_scale,
+    "v_div_fmas_f64": _fused,
+    "v_div_fixup_f64": _quotient,
+    "v_cvt_f32_f16": _from_half,
+    "v_cvt_f16_f32": _to_half,
+    "v_fma_f16": _fused_halves,
+    "v_fma_mix_f32": partial(_mixed_fused, "f32"),
+    "v_fma_mixlo_f16": partial(_mixed_fused, "lo"),
+    "v_fma_mixhi_f16": partial(_mixed_fused, "hi"),
+    **{name: partial(_of_halves, mnemonic) for name, mnemonic in _HALVES.items()},
+}

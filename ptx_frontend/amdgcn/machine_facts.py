@@ -1,0 +1,175 @@
+"""What AMD's machine code says of each instruction besides what it computes: length, waits.
+
+A wavefront issues one instruction in a turn of its SIMD, which comes every four cycles (AMD
+Graphics Core Next architecture white paper, 2012); `s_nop` and `s_sleep` say for how long it rests.
+Registers need no scoreboards: results of vector and scalar instructions are there in the next turn,
+and loads are waited for by counters (AMD Instinct MI200 Instruction Set Architecture, 4.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
+from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
+from kernelcast.ptx_frontend.amdgcn.lowering.writer import register_names
+from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
+from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load, Store
+from kernelcast.simcore.isa.ir.machine_code import (
+    LGKM,
+    VM,
+    AmdKind,
+    IssueControl,
+    MachineCode,
+    MachineInstruction,
+    amd_instruction,
+)
+
+__all__ = ["machine_code"]
+
+_TURN = 4
+"""Cycles between two turns of a SIMD."""
+_SLEEP = 64
+"""Cycles of one unit of `s_sleep`."""
+_LEFT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
+_MOST_LEFT = 63
+_COUNTERS = {
+    AmdKind.VMEM: (VM,),
+    AmdKind.FLAT: (VM, LGKM),
+    AmdKind.LDS: (LGKM,),
+    AmdKind.SMEM: (LGKM,),
+    AmdKind.MESSAGE: (LGKM,),
+}
+_WORDS = re.compile(r"dwordx(\d)|_b(64|96|128)$")
+_WORD_BITS = 32
+_ALL = 1 << 10
+_RETURNS = ("glc", "sc0")
+_WRITES_NOTHING = re.compile(r"_store_|^ds_write|^s_cmp|^s_bitcmp|^s_c?branch|^s_store")
+_ATOMIC = re.compile(r"_atomic_|^ds_(?!read|write|bpermute|permute|swizzle)")
+
+
+def machine_code(
+    kernel: Kernel,
+    code: Sequence[AsmInstruction],
+    metadata: KernelMetadata,
+    architecture: str,
+) -> MachineCode:
+    """The facts of a kernel that was made of `code`, by pc."""
+    by_line, names = dict[int, MachineInstruction](), _Names()
+    address = 0
+    for instruction in code:
+        size = instruction_bytes(instruction)
+        by_line[instruction.span.line] = _facts(instruction, address, size, names)
+        address += size
+    counted = [item for item in kernel.instructions if not item.is_part]
+    opcodes = {instruction.span.line: instruction.opcode for instruction in code}
+    return MachineCode(
+        architecture=architecture,
+        registers=metadata.lane_registers,
+        scalar_registers=metadata.scalar_registers,
+        instructions={
+            item.pc: by_line[item.span.line] for item in counted if item.span.line in by_line
+        },
+        register_names=tuple(names.numbers),
+        merged=dict(_merged(kernel, opcodes)),
+    )
+
+
+class _Names:
+    """Numbers of registers, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def of(self, operands: Sequence[str]) -> tuple[int, ...]:
+        found = (name for text in operands for name in register_names(text.strip("-|")))
+        return tuple(
+            dict.fromkeys(self.numbers.setdefault(name, len(self.numbers)) for name in found)
+        )
+
+
+def _facts(
+    instruction: AsmInstruction, address: int, size: int, names: _Names
+) -> MachineInstruction:
+    written = 1 if _has_result(instruction) else 0
+    return MachineInstruction(
+        address=address,
+        opcode=instruction.opcode,
+        reads=names.of(instruction.operands[written:]),
+        writes=names.of(instruction.operands[:written]),
+        control=IssueControl(
+            address=address,
+            stall_cycles=_rest(instruction),
+            yields=True,
+            written=None,
+            read=None,
+            waits=(),
+            reuse=0,
+            bytes=size,
+            counters=_counters(instruction),
+            left=_left(instruction),
+        ),
+        text=instruction.span.text,
+    )
+
+
+def _has_result(instruction: AsmInstruction) -> bool:
+    """Whether the first operand is written."""
+    opcode = instruction.opcode
+    if not instruction.operands or _WRITES_NOTHING.search(opcode):
+        return False
+    if _ATOMIC.search(opcode):
+        return "_rtn_" in opcode or any(name in instruction.modifiers for name in _RETURNS)
+    return True
+
+
+def _rest(instruction: AsmInstruction) -> int:
+    """Cycles until the next instruction of the wavefront."""
+    first = instruction.operands[0] if instruction.operands else "0"
+    if instruction.opcode == "s_nop":
+        return _TURN * (int(first, 0) + 1)
+    if instruction.opcode == "s_sleep":
+        return _TURN + _SLEEP * int(first, 0)
+    return _TURN
+
+
+def _counters(instruction: AsmInstruction) -> tuple[int, ...]:
+    if instruction.opcode.startswith("s_dcache"):
+        return ()
+    found = amd_instruction(instruction.opcode)
+    return () if found is None else _COUNTERS.get(found.kind, ())
+
+
+def _left(instruction: AsmInstruction) -> tuple[int, ...]:
+    """How many of each counter may go on; empty for what is no wait for them."""
+    if instruction.opcode != "s_waitcnt":
+        return ()
+    words = " ".join((*instruction.operands, *instruction.modifiers))
+    found = {name: int(number) for name, number in _LEFT.findall(words)}
+    if words == "0":
+        found = {"vmcnt": 0, "lgkmcnt": 0}
+    return found.get("vmcnt", _MOST_LEFT), found.get("lgkmcnt", _MOST_LEFT)
+
+
+def _merged(kernel: Kernel, opcodes: dict[int, str]) -> Iterator[tuple[int, int]]:
+    """Accesses of words that are one of several words, with that of the first word."""
+    by_line = defaultdict[int, list[Instruction]](list)
+    for item in kernel.instructions:
+        if isinstance(item, Load | Store | Atomic):
+            by_line[item.span.line].append(item)
+    for line, accesses in by_line.items():
+        words = _words(opcodes.get(line, ""))
+        for number, item in enumerate(accesses):
+            if number % words:
+                yield item.pc, accesses[number - number % words].pc
+
+
+def _words(opcode: str) -> int:
+    if opcode.startswith("s_load"):
+        return _ALL
+    found = _WORDS.search(opcode)
+    if found is None:
+        return 1
+    return int(found[1]) if found[1] else int(found[2]) // _WORD_BITS

@@ -1,0 +1,31 @@
+"""What timing asks of single instructions of AMD's machine code."""
+
+from __future__ import annotations
+
+from kernelcast.simcore.device.timing_facts import TimingFacts
+from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["is_scalar_load", "is_second_access", "vector_turns"]
+
+_TWO_ACCESSES = ("ds_read2", "ds_write2")
+
+
+def is_second_access(row: InstructionRow) -> bool:
+    """Whether a part is the second access of an instruction that has two of local memory."""
+    return row.is_part and row.merged_into == row.pc and row.text.startswith(_TWO_ACCESSES)
+
+
+def is_scalar_load(row: InstructionRow) -> bool:
+    """Whether an access is one of the wavefront, not of each lane."""
+    found = None if row.control is None else amd_instruction(row.mnemonic)
+    return found is not None and found.kind is AmdKind.SMEM
+
+
+def vector_turns(row: InstructionRow, timing: TimingFacts) -> int:
+    """How many times as long as the fastest instruction one of AMD's takes its lanes."""
+    found = amd_instruction(row.mnemonic)
+    if found is None or not found.rate:
+        return 1
+    lanes = timing.lanes_of(found.rate)
+    return max(1, round(timing.lanes_of("vector") / lanes)) if lanes else 1
