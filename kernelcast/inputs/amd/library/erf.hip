@@ -1,4 +1,4 @@
-// Error functions in single precision: rational approximations of fdlibm (Sun Microsystems, 1993).
+// Error functions in single precision; erfc by rational approximations of fdlibm (Sun Microsystems, 1993).
 #define DEFINE extern "C" __attribute__((device, always_inline, const))
 #define FMA __builtin_fmaf
 
@@ -40,11 +40,21 @@ static __attribute__((device, always_inline)) float kc_rest_of_erf(float x) {
   float power = __builtin_expf(FMA(-high, high, -0.5625f)) * __builtin_expf((high - x) * (high + x) + p / q);
   return power / x;
 }
+// Polynomials fitted to erf(x) / x - 1 up to 1, and to -log(1 - erf(x)) from 1 to 4, where it is 1.
 DEFINE float __ocml_erf_f32(float x) {
   float a = __builtin_fabsf(x);
-  if (a < 0.84375f) return FMA(x, kc_small_erf(x * x), x);
-  float rest = a < 6.0f ? kc_rest_of_erf(a) : 0.0f;
-  return x != x ? x : __builtin_copysignf(1.0f - rest, x);
+  if (a < 1.0f) {
+    float z = x * x;
+    float p = FMA(z, FMA(z, 7.8539754191e-05f, -8.0102310066e-04f), 5.1883324051e-03f);
+    p = FMA(z, FMA(z, FMA(z, FMA(z, p, -2.6853814801e-02f), 1.1283585233e-01f), -3.7612625835e-01f),
+            1.2837916573e-01f);
+    return FMA(x, p, x);
+  }
+  float b = __builtin_fminf(a, 4.0f);
+  float t = FMA(b, FMA(b, -1.8637948577e-04f, 2.9476611021e-03f), -2.1838074871e-02f);
+  t = FMA(b, FMA(b, FMA(b, FMA(b, t, 1.0310677657e-01f), 6.3814480825e-01f), 1.1270892045e+00f),
+          3.4151960556e-04f);
+  return x != x ? x : __builtin_copysignf(1.0f - __builtin_expf(-t), x);
 }
 DEFINE float __ocml_erfc_f32(float x) {
   float a = __builtin_fabsf(x);

@@ -8,119 +8,41 @@ target triple = "amdgcn-amd-amdhsa"
 ; Function Attrs: alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none)
 define hidden float @__ocml_erf_f32(float noundef %0) local_unnamed_addr #0 {
   %2 = tail call float @llvm.fabs.f32(float %0)
-  %3 = fcmp olt float %2, 8.437500e-01
-  br i1 %3, label %4, label %17
+  %3 = fcmp olt float %2, 1.000000e+00
+  br i1 %3, label %4, label %13
 
 4:                                                ; preds = %1
   %5 = fmul float %0, %0
-  %6 = tail call float @llvm.fma.f32(float %5, float 0xBEF8EAD620000000, float 0xBF77A29120000000)
-  %7 = tail call float @llvm.fma.f32(float %5, float %6, float 0xBF9D2A51E0000000)
-  %8 = tail call float @llvm.fma.f32(float %5, float %7, float 0xBFD4CD7D60000000)
-  %9 = tail call float @llvm.fma.f32(float %5, float %8, float 0x3FC06EBA80000000)
-  %10 = tail call float @llvm.fma.f32(float %5, float 0xBED09C4340000000, float 0x3F215DC920000000)
-  %11 = tail call float @llvm.fma.f32(float %5, float %10, float 0x3F74D022C0000000)
-  %12 = tail call float @llvm.fma.f32(float %5, float %11, float 0x3FB0A54C60000000)
-  %13 = tail call float @llvm.fma.f32(float %5, float %12, float 0x3FD97779C0000000)
-  %14 = tail call float @llvm.fma.f32(float %5, float %13, float 1.000000e+00)
-  %15 = fdiv float %9, %14
-  %16 = tail call float @llvm.fma.f32(float %0, float %15, float %0)
-  br label %93
+  %6 = tail call float @llvm.fma.f32(float %5, float 0x3F1496B6C0000000, float 0xBF4A3F7800000000)
+  %7 = tail call float @llvm.fma.f32(float %5, float %6, float 0x3F75405C60000000)
+  %8 = tail call float @llvm.fma.f32(float %5, float %7, float 0xBF9B7F9100000000)
+  %9 = tail call float @llvm.fma.f32(float %5, float %8, float 0x3FBCE2CF80000000)
+  %10 = tail call float @llvm.fma.f32(float %5, float %9, float 0xBFD81273E0000000)
+  %11 = tail call float @llvm.fma.f32(float %5, float %10, float 0x3FC06EBA80000000)
+  %12 = tail call float @llvm.fma.f32(float %0, float %11, float %0)
+  br label %27
 
-17:                                               ; preds = %1
-  %18 = fcmp olt float %2, 6.000000e+00
-  br i1 %18, label %19, label %87
+13:                                               ; preds = %1
+  %14 = fcmp uno float %0, 0.000000e+00
+  br i1 %14, label %27, label %15
 
-19:                                               ; preds = %17
-  %20 = fcmp olt float %2, 1.250000e+00
-  br i1 %20, label %21, label %37
+15:                                               ; preds = %13
+  %16 = tail call float @llvm.minnum.f32(float %2, float 4.000000e+00)
+  %17 = tail call float @llvm.fma.f32(float %16, float 0xBF286DDBA0000000, float 0x3F6825B180000000)
+  %18 = tail call float @llvm.fma.f32(float %16, float %17, float 0xBF965CB860000000)
+  %19 = tail call float @llvm.fma.f32(float %16, float %18, float 0x3FBA6534A0000000)
+  %20 = tail call float @llvm.fma.f32(float %16, float %19, float 0x3FE46BAEA0000000)
+  %21 = tail call float @llvm.fma.f32(float %16, float %20, float 0x3FF2088EC0000000)
+  %22 = tail call float @llvm.fma.f32(float %16, float %21, float 0x3F3661BF80000000)
+  %23 = fneg float %22
+  %24 = tail call float @llvm.exp.f32(float %23)
+  %25 = fsub float 1.000000e+00, %24
+  %26 = tail call float @llvm.copysign.f32(float %25, float %0)
+  br label %27
 
-21:                                               ; preds = %19
-  %22 = fadd float %2, -1.000000e+00
-  %23 = tail call float @llvm.fma.f32(float %22, float 0xBF61BF3800000000, float 0x3FA22A3660000000)
-  %24 = tail call float @llvm.fma.f32(float %22, float %23, float 0xBFBC639840000000)
-  %25 = tail call float @llvm.fma.f32(float %22, float %24, float 0x3FD45FCA80000000)
-  %26 = tail call float @llvm.fma.f32(float %22, float %25, float 0xBFD7D24100000000)
-  %27 = tail call float @llvm.fma.f32(float %22, float %26, float 0x3FDA8D00A0000000)
-  %28 = tail call float @llvm.fma.f32(float %22, float %27, float 0xBF6359B8C0000000)
-  %29 = tail call float @llvm.fma.f32(float %22, float 0x3F888B5460000000, float 0x3F8BEDC260000000)
-  %30 = tail call float @llvm.fma.f32(float %22, float %29, float 0x3FC02660E0000000)
-  %31 = tail call float @llvm.fma.f32(float %22, float %30, float 0x3FB2635CE0000000)
-  %32 = tail call float @llvm.fma.f32(float %22, float %31, float 0x3FE14AF0A0000000)
-  %33 = tail call float @llvm.fma.f32(float %22, float %32, float 0x3FBB3E6620000000)
-  %34 = tail call float @llvm.fma.f32(float %22, float %33, float 1.000000e+00)
-  %35 = fdiv float %28, %34
-  %36 = fsub float 0x3FC3D4FA80000000, %35
-  br label %87
-
-37:                                               ; preds = %19
-  %38 = fmul float %0, %0
-  %39 = fdiv float 1.000000e+00, %38
-  %40 = fcmp olt float %2, 0x4006DB6DC0000000
-  br i1 %40, label %41, label %56
-
-41:                                               ; preds = %37
-  %42 = tail call float @llvm.fma.f32(float %39, float 0xC023A0EFC0000000, float 0xC054526560000000)
-  %43 = tail call float @llvm.fma.f32(float %39, float %42, float 0xC067135CE0000000)
-  %44 = tail call float @llvm.fma.f32(float %39, float %43, float 0xC0644CB180000000)
-  %45 = tail call float @llvm.fma.f32(float %39, float %44, float 0xC04F300AE0000000)
-  %46 = tail call float @llvm.fma.f32(float %39, float %45, float 0xC0251E0440000000)
-  %47 = tail call float @llvm.fma.f32(float %39, float %46, float 0xBFE63416E0000000)
-  %48 = tail call float @llvm.fma.f32(float %39, float %47, float 0xBF84341260000000)
-  %49 = tail call float @llvm.fma.f32(float %39, float 0xBFAEEFF2E0000000, float 0x401A47EF80000000)
-  %50 = tail call float @llvm.fma.f32(float %39, float %49, float 0x405B28A3E0000000)
-  %51 = tail call float @llvm.fma.f32(float %39, float %50, float 0x407AD02160000000)
-  %52 = tail call float @llvm.fma.f32(float %39, float %51, float 0x40842B1920000000)
-  %53 = tail call float @llvm.fma.f32(float %39, float %52, float 0x407B290DE0000000)
-  %54 = tail call float @llvm.fma.f32(float %39, float %53, float 0x4061350C60000000)
-  %55 = tail call float @llvm.fma.f32(float %39, float %54, float 0x4033A6B9C0000000)
-  br label %69
-
-56:                                               ; preds = %37
-  %57 = tail call float @llvm.fma.f32(float %39, float 0xC07E384EA0000000, float 0xC090046160000000)
-  %58 = tail call float @llvm.fma.f32(float %39, float %57, float 0xC083EC8820000000)
-  %59 = tail call float @llvm.fma.f32(float %39, float %58, float 0xC064145D40000000)
-  %60 = tail call float @llvm.fma.f32(float %39, float %59, float 0xC031C20960000000)
-  %61 = tail call float @llvm.fma.f32(float %39, float %60, float 0xBFE993BA80000000)
-  %62 = tail call float @llvm.fma.f32(float %39, float %61, float 0xBF84341240000000)
-  %63 = tail call float @llvm.fma.f32(float %39, float 0xC03670E240000000, float 0x407DA874E0000000)
-  %64 = tail call float @llvm.fma.f32(float %39, float %63, float 0x40A3F219C0000000)
-  %65 = tail call float @llvm.fma.f32(float %39, float %64, float 0x40A8FFB760000000)
-  %66 = tail call float @llvm.fma.f32(float %39, float %65, float 0x409802EB20000000)
-  %67 = tail call float @llvm.fma.f32(float %39, float %66, float 0x40745CAE20000000)
-  %68 = tail call float @llvm.fma.f32(float %39, float %67, float 0x403E568B20000000)
-  br label %69
-
-69:                                               ; preds = %56, %41
-  %70 = phi float [ %68, %56 ], [ %55, %41 ]
-  %71 = phi float [ %62, %56 ], [ %48, %41 ]
-  %72 = tail call float @llvm.fma.f32(float %39, float %70, float 1.000000e+00)
-  %73 = bitcast float %2 to i32
-  %74 = and i32 %73, 2147475456
-  %75 = bitcast i32 %74 to float
-  %76 = fneg float %75
-  %77 = tail call float @llvm.fma.f32(float %76, float %75, float -5.625000e-01)
-  %78 = tail call float @llvm.exp.f32(float %77)
-  %79 = fsub float %75, %2
-  %80 = fadd float %2, %75
-  %81 = fmul float %79, %80
-  %82 = fdiv float %71, %72
-  %83 = fadd float %81, %82
-  %84 = tail call float @llvm.exp.f32(float %83)
-  %85 = fmul float %78, %84
-  %86 = fdiv float %85, %2
-  br label %87
-
-87:                                               ; preds = %69, %21, %17
-  %88 = phi float [ 0.000000e+00, %17 ], [ %36, %21 ], [ %86, %69 ]
-  %89 = fcmp uno float %0, 0.000000e+00
-  %90 = fsub float 1.000000e+00, %88
-  %91 = tail call float @llvm.copysign.f32(float %90, float %0)
-  %92 = select i1 %89, float %0, float %91
-  br label %93
-
-93:                                               ; preds = %87, %4
-  %94 = phi float [ %16, %4 ], [ %92, %87 ]
-  ret float %94
+27:                                               ; preds = %15, %13, %4
+  %28 = phi float [ %12, %4 ], [ %26, %15 ], [ %0, %13 ]
+  ret float %28
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
@@ -128,6 +50,12 @@ declare float @llvm.fabs.f32(float) #1
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare float @llvm.fma.f32(float, float, float) #1
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare float @llvm.minnum.f32(float, float) #1
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare float @llvm.exp.f32(float) #1
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare float @llvm.copysign.f32(float, float) #1
@@ -251,9 +179,6 @@ define hidden float @__ocml_erfc_f32(float noundef %0) local_unnamed_addr #0 {
   %96 = phi float [ %17, %4 ], [ %94, %88 ]
   ret float %96
 }
-
-; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
-declare float @llvm.exp.f32(float) #1
 
 attributes #0 = { alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none) "amdgpu-no-agpr" "amdgpu-no-completion-action" "amdgpu-no-default-queue" "amdgpu-no-dispatch-id" "amdgpu-no-dispatch-ptr" "amdgpu-no-heap-ptr" "amdgpu-no-hostcall-ptr" "amdgpu-no-implicitarg-ptr" "amdgpu-no-lds-kernel-id" "amdgpu-no-multigrid-sync-arg" "amdgpu-no-queue-ptr" "amdgpu-no-workgroup-id-x" "amdgpu-no-workgroup-id-y" "amdgpu-no-workgroup-id-z" "amdgpu-no-workitem-id-x" "amdgpu-no-workitem-id-y" "amdgpu-no-workitem-id-z" "amdgpu-waves-per-eu"="4,8" "no-trapping-math"="true" "stack-protector-buffer-size"="8" "target-cpu"="gfx90a" "target-features"="+16-bit-insts,+atomic-buffer-global-pk-add-f16-insts,+atomic-fadd-rtn-insts,+ci-insts,+dl-insts,+dot1-insts,+dot10-insts,+dot2-insts,+dot3-insts,+dot4-insts,+dot5-insts,+dot6-insts,+dot7-insts,+dpp,+gfx8-insts,+gfx9-insts,+gfx90a-insts,+mai-insts,+s-memrealtime,+s-memtime-inst,+wavefrontsize64" "uniform-work-group-size"="false" }
 attributes #1 = { mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none) }
