@@ -34,6 +34,7 @@ __all__ = [
     "CapturedCall",
     "Devices",
     "capture",
+    "devices_of",
     "errors_of_triton",
     "estimate_call",
     "function_of",
@@ -179,13 +180,17 @@ class CallSession(Tabular):
         return sum(item.estimate.time_s for item in made) * _MS_PER_S
 
     @contextmanager
-    def predicting(self, *, quickly: bool = False) -> Iterator[list[CapturedCall]]:
+    def predicting(
+        self, *, quickly: bool = False, everywhere: bool = False
+    ) -> Iterator[list[CapturedCall]]:
         """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
         They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
+        `everywhere`: for all devices.
         """
         before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
-        self.wants_results, self._groups = False, self._groups[:1]
+        self.wants_results = False
+        self._groups = self._groups if everywhere else self._groups[:1]
         self._predicts_quickly, self._wants_reasons = quickly, False
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
@@ -221,7 +226,7 @@ def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSessio
     """
     config = _driver_of_triton()
     interface = importlib.import_module("triton.runtime.jit").KernelInterface
-    session = CallSession(_devices(device), model)
+    session = CallSession(devices_of(device), model)
 
     def launcher(kernel: Any, grid: Any) -> Callable[..., Any]:
         return lambda *args, **keywords: session.run(kernel, grid, args, keywords)
@@ -317,7 +322,8 @@ def _joined(calls: Sequence[CapturedCall]) -> CapturedCall:
     )
 
 
-def _devices(given: Devices) -> list[Device]:
+def devices_of(given: Devices) -> list[Device]:
+    """The devices that are given by themselves or by name; InputError when there is none."""
     items = [given] if isinstance(given, (Device, str)) else list(given)
     if not items:
         raise InputError("name a device to estimate launches on")
