@@ -91,6 +91,10 @@ if TYPE_CHECKING:
     from kernelcast.studies.values import Sample as Sample
     from kernelcast.studies.values import Space as Space
     from kernelcast.topdown_analysis.combined import topdown as topdown
+    from kernelcast.torch_modules.estimating import estimate_module as estimate_module
+    from kernelcast.torch_modules.module_estimate import ModuleEstimate as ModuleEstimate
+    from kernelcast.torch_modules.module_estimate import ModuleKernel as ModuleKernel
+    from kernelcast.torch_modules.module_estimate import ModuleTotal as ModuleTotal
     from kernelcast.triton_calls.session import CallSession as CallSession
     from kernelcast.triton_calls.session import CapturedCall as CapturedCall
     from kernelcast.triton_calls.session import capture as capture
@@ -133,6 +137,9 @@ __all__ = [
     "Limits",
     "LoadedModule",
     "LocalBytes",
+    "ModuleEstimate",
+    "ModuleKernel",
+    "ModuleTotal",
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
@@ -174,6 +181,7 @@ __all__ = [
     "devices",
     "estimate",
     "estimate_call",
+    "estimate_module",
     "from_cupy",
     "from_numba",
     "from_pystencils",
@@ -227,6 +235,9 @@ _HOMES = {
     "Limits": "kernelcast.simcore.launch.launch",
     "LoadedModule": "kernelcast.execution.runnable",
     "LocalBytes": "kernelcast.simcore.launch.launch",
+    "ModuleEstimate": "kernelcast.torch_modules.module_estimate",
+    "ModuleKernel": "kernelcast.torch_modules.module_estimate",
+    "ModuleTotal": "kernelcast.torch_modules.module_estimate",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
@@ -267,6 +278,7 @@ _HOMES = {
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
     "estimate_call": "kernelcast.triton_calls.session",
+    "estimate_module": "kernelcast.torch_modules.estimating",
     "from_cupy": "kernelcast.inputs.cupy_kernel",
     "from_numba": "kernelcast.inputs.numba_kernel",
     "from_pystencils": "kernelcast.inputs.pystencils",

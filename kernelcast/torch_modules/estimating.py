@@ -17,7 +17,7 @@ from kernelcast.torch_modules.module_estimate import (
     ModuleTotal,
     device_estimate,
 )
-from kernelcast.triton_calls.session import Devices, capture, devices_of
+from kernelcast.triton_calls.session import Devices, devices_of, launches_on
 
 __all__ = ["estimate_module"]
 
@@ -42,7 +42,7 @@ def estimate_module(
     totals: list[ModuleTotal] = []
     code: dict[str, tuple[str, ...]] = {}
     for item in devices:
-        with capture(item, model=model) as session:
+        with launches_on(item, model=model) as session:
             launches = EstimatedLaunches(session)
             made: list[GeneratedCode] = []
             with torch.no_grad(), _slow_paths(), _fresh_compiler():

@@ -42,13 +42,16 @@ class EstimatedLaunches:
         self.session = session
         self.steps: list[Step] = []
         self._known: dict[Any, CapturedCall] = {}
+        self._chosen: dict[Any, Any] = {}
 
     def kernel(self, kernel: Any, args: Sequence[Any], operators: tuple[str, ...]) -> None:
-        """Takes the configuration with the least predicted time, as the one with least measured."""
+        """Counts a launch, which is estimated if there was none like it."""
         key = (kernel.fn, _likeness(args))
         if key not in self._known:
-            calls = _of_configurations(self.session, kernel, args)
-            self._known[key] = min(calls, key=lambda call: call.estimate.time_s)
+            given, grid, constants = self._configured(kernel, args)
+            with self.session.predicting(everywhere=True) as made:
+                self.session.run(kernel.fn, grid, given, constants)
+            self._known[key] = made[-1]
         self.steps.append(Step(kernel.fn.__name__, operators, self._known[key]))
 
     def library(
@@ -82,20 +85,30 @@ class EstimatedLaunches:
         stands_for = f"{found.kernel.__name__} of kernelcast, {found.tile}"
         return Step(name, shown, self._known[key], stands_for, found.flops)
 
+    def _configured(
+        self, kernel: Any, args: Sequence[Any]
+    ) -> tuple[Sequence[Any], tuple[int, ...], dict[str, Any]]:
+        """Arguments, grid and constants with the configuration that is the fastest one predicted.
+
+        Torch measures them on a GPU. LaunchError when none fits the device.
+        """
+        key = (kernel.fn, _likeness(args))
+        if key not in self._chosen:
+            only_one = len(kernel.configs) == 1
+            found = 0 if only_one else _fastest(self.session, kernel, args)
+            self._chosen[key] = kernel.configs[found]
+        config = self._chosen[key]
+        given, grid = kernel._interpret_args_grid(tuple(args), config)
+        return given, grid, config.all_kwargs()
+
 
 class ExecutedLaunches(EstimatedLaunches):
     """Launches that change the tensors, and are among the session's calls."""
 
     def kernel(self, kernel: Any, args: Sequence[Any], operators: tuple[str, ...]) -> None:
         """Executes every launch completely."""
-        config, key = kernel.configs[0], (kernel.fn, _likeness(args))
-        if len(kernel.configs) > 1:
-            if key not in self._known:
-                calls = _of_configurations(self.session, kernel, args)
-                self._known[key] = min(calls, key=lambda call: call.estimate.time_s)
-            config = kernel.configs[_number_of(self._known[key])]
-        given, grid = kernel._interpret_args_grid(tuple(args), config)
-        self.session.run(kernel.fn, grid, given, config.all_kwargs())
+        given, grid, constants = self._configured(kernel, args)
+        self.session.run(kernel.fn, grid, given, constants)
 
     def library(
         self, function: Any, args: Sequence[Any], named: dict[str, Any], operators: tuple[str, ...]
@@ -114,29 +127,22 @@ class ExecutedLaunches(EstimatedLaunches):
         return result
 
 
-def _of_configurations(
-    session: CallSession, kernel: Any, args: Sequence[Any]
-) -> list[CapturedCall]:
-    """Launches with all configurations that fit, with their numbers; LaunchError when none does."""
-    found: list[CapturedCall] = []
-    refused: LaunchError | None = None
+def _fastest(session: CallSession, kernel: Any, args: Sequence[Any]) -> int:
+    """The number of the configuration with the least predicted time; LaunchError when none fits."""
+    seconds: dict[int, float] = {}
+    refused = LaunchError(f"{kernel.fn.__name__} has no configuration")
     for number, config in enumerate(kernel.configs):
         given, grid = kernel._interpret_args_grid(tuple(args), config)
         try:
-            with session.predicting(everywhere=True) as made:
+            with session.predicting() as made:
                 session.run(kernel.fn, grid, given, config.all_kwargs())
         except LaunchError as error:
             refused = error
             continue
-        options = {**made[-1].options, "configuration": number}
-        found.append(replace(made[-1], options=options))
-    if not found:
-        raise refused or LaunchError(f"{kernel.fn.__name__} has no configuration")
-    return found
-
-
-def _number_of(call: CapturedCall) -> int:
-    return call.options["configuration"]
+        seconds[number] = made[-1].estimate.time_s
+    if not seconds:
+        raise refused
+    return min(seconds, key=lambda number: seconds[number])
 
 
 def _name_of(function: Any) -> str:

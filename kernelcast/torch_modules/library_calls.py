@@ -54,7 +54,7 @@ def moved_bytes(name: str, result: Any) -> int | None:
     """Bytes that an operator reads and writes which only fills or copies; None for others."""
     if name not in _MOVES:
         return None
-    size = result.numel() * result.element_size()
+    size: int = result.numel() * result.element_size()
     return size * 2 if name in _READING_MOVES else size
 
 
@@ -118,7 +118,9 @@ def _of_sum(args: Sequence[Any], named: Mapping[str, Any], result: Any, device: 
 def _attention(
     args: Sequence[Any], named: Mapping[str, Any], result: Any, device: Device
 ) -> StandIn:
-    return _attending(args, None, _argument(args, named, 4, "is_causal", default=False), named, result, device)
+    return _attending(
+        args, None, _argument(args, named, 4, "is_causal", default=False), named, result, device
+    )
 
 
 def _masked_attention(

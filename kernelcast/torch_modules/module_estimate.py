@@ -170,9 +170,7 @@ def device_estimate(
         if step.call is None:
             low, high = low + seconds[key], high + seconds[key]
     kernels_s = sum(len(like) * seconds.get(key, 0.0) for key, like in together.items())
-    rows = [
-        _row(device, like, seconds.get(key), kernels_s) for key, like in together.items()
-    ]
+    rows = [_row(device, like, seconds.get(key), kernels_s) for key, like in together.items()]
     rows.sort(key=lambda item: -item.launches * (item.time_s or 0.0))
     total = ModuleTotal(
         device=device.name,
@@ -208,7 +206,9 @@ def _row(
     profile = step.call.profiles[device.name]
     counted = sum(profile.instructions.flops(kind) for kind in _PRECISIONS)
     return ModuleKernel(
-        **{name: getattr(row, name) for name in ("device", "kernel", "launches", "time_s", "share")},
+        **{
+            name: getattr(row, name) for name in ("device", "kernel", "launches", "time_s", "share")
+        },
         kind="library" if step.stands_for else "triton",
         bottleneck=step.call.estimates[device.name].bottleneck,
         operators=step.operators,

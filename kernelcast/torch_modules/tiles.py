@@ -1,10 +1,10 @@
 """At which tile shapes kernels of ours stand for those of a library.
 
 A product takes the tile with which the SM that has most of them is done first, if it multiplies and
-reads operands from L2 one behind the other. Shapes and stages are those in the names of the kernels that cuBLAS chooses on Hopper
-(`validation/measured/triton/h200.json`: 256 x 128, 128 x 128, 128 x 64, 64 x 64 and 64 x 16, 64
-deep) and of the default configurations of CUTLASS for Ampere (128 x 256 x 64 in three stages) and
-Turing (two stages).
+reads operands from L2 one behind the other. Shapes and depth are those in the names of the kernels
+that cuBLAS chooses on Hopper (`validation/measured/triton/h200.json`: 256 x 128, 128 x 128,
+128 x 64 and smaller ones, 64 deep), stages those of CUTLASS's default configurations for Ampere
+(128 x 256 x 64 in three stages) and Turing (two stages).
 """
 
 from __future__ import annotations

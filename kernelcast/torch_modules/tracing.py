@@ -59,7 +59,9 @@ def on_gpu(graph: Any, inputs: Sequence[Any]) -> MovedGraph:
 
 
 def _fake(value: Any, mode: Any) -> Any:
-    return mode.from_tensor(value, static_shapes=True) if hasattr(value, "untyped_storage") else value
+    return (
+        mode.from_tensor(value, static_shapes=True) if hasattr(value, "untyped_storage") else value
+    )
 
 
 def _moved(value: Any) -> Any:
@@ -79,7 +81,11 @@ def _constants_as_inputs(traced: Any) -> list[Any]:
         value = getattr(traced, str(node.target), None) if node.op == "get_attr" else None
         if not getattr(value, "ndim", 0):
             continue
-        place = traced.graph.inserting_after(last[0]) if last else traced.graph.inserting_before(nodes[0])
+        place = (
+            traced.graph.inserting_after(last[0])
+            if last
+            else traced.graph.inserting_before(nodes[0])
+        )
         with place:
             given = traced.graph.placeholder(f"constant_{len(found)}")
         last = [given]

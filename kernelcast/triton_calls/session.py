@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -38,6 +39,7 @@ __all__ = [
     "errors_of_triton",
     "estimate_call",
     "function_of",
+    "launches_on",
 ]
 
 Devices = Device | str | Sequence[Device | str]
@@ -186,12 +188,12 @@ class CallSession(Tabular):
         """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
         They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
-        `everywhere`: for all devices.
+        `everywhere`: for all devices, and with reasons.
         """
         before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
         self.wants_results = False
         self._groups = self._groups if everywhere else self._groups[:1]
-        self._predicts_quickly, self._wants_reasons = quickly, False
+        self._predicts_quickly, self._wants_reasons = quickly, everywhere
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
@@ -221,9 +223,17 @@ def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSessio
 
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
     and compiled by Triton as for `device`, executed completely, and estimated by `model` on
-    one or several devices. An autotuner takes predicted times for measured ones.
-    InputError when Triton is not installed or does not compile for a device.
+    one or several devices. An autotuner takes predicted times for measured ones. Functions under
+    `torch.compile` launch the kernels that inductor generates for the first device, where torch was
+    imported before. InputError when Triton is not installed or does not compile for a device.
     """
+    with launches_on(device, model=model) as session, _compiled_functions(session):
+        yield session
+
+
+@contextmanager
+def launches_on(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
+    """Launches of Triton kernels are those of a session, as `capture` has it; torch stays alone."""
     config = _driver_of_triton()
     interface = importlib.import_module("triton.runtime.jit").KernelInterface
     session = CallSession(devices_of(device), model)
@@ -257,7 +267,7 @@ def estimate_call(
     programs. CompilationError when Triton refuses the function, LaunchError when the launch
     does not fit the device.
     """
-    with capture(device, model=model) as session:
+    with launches_on(device, model=model) as session:
         session.wants_results = results
         with errors_of_triton(kernel):
             session.run(kernel, grid, args, constants)
@@ -282,6 +292,15 @@ def function_of(kernel: Any) -> Any:
     while not hasattr(kernel, "raw_src"):
         kernel = kernel.fn
     return kernel
+
+
+def _compiled_functions(session: CallSession) -> AbstractContextManager[None]:
+    """Those of `torch.compile` join in, by a module that is above this one."""
+    if "torch" not in sys.modules:
+        return nullcontext()
+    above = importlib.import_module("kernelcast.torch_modules.capturing")
+    found: AbstractContextManager[None] = above.compiled_functions(session)
+    return found
 
 
 def _tensors(given: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import Occupancy
 from kernelcast.triton_calls.counted import pessimistic_s
-from kernelcast.triton_calls.session import capture, errors_of_triton, function_of
+from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
 
 __all__ = ["Prediction", "Trial", "packed_trial", "unpacked_trial"]
 
@@ -69,7 +69,7 @@ class Trial:
         if config.pre_hook is not None:
             config.pre_hook({**self._named(), **keywords})
         with (
-            capture(self.device, model=self.model) as session,
+            launches_on(self.device, model=self.model) as session,
             errors_of_triton(self.function),
             session.predicting(quickly=quickly) as calls,
         ):
