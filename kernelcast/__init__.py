@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
     from kernelcast.inputs.opencl_program import OpenclProgram as OpenclProgram
     from kernelcast.inputs.opencl_program import opencl_program as opencl_program
+    from kernelcast.inputs.pallas_kernel import from_pallas as from_pallas
     from kernelcast.inputs.pystencils import PystencilsKernel as PystencilsKernel
     from kernelcast.inputs.pystencils import from_pystencils as from_pystencils
     from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
@@ -184,6 +185,7 @@ __all__ = [
     "estimate_module",
     "from_cupy",
     "from_numba",
+    "from_pallas",
     "from_pystencils",
     "from_triton",
     "is_trace_file",
@@ -281,6 +283,7 @@ _HOMES = {
     "estimate_module": "kernelcast.torch_modules.estimating",
     "from_cupy": "kernelcast.inputs.cupy_kernel",
     "from_numba": "kernelcast.inputs.numba_kernel",
+    "from_pallas": "kernelcast.inputs.pallas_kernel",
     "from_pystencils": "kernelcast.inputs.pystencils",
     "from_triton": "kernelcast.inputs.triton_kernel",
     "is_trace_file": "kernelcast.api",
