@@ -9,7 +9,7 @@ from typing import Any
 from kernelcast.errors import InputError, KernelcastError
 from kernelcast.simcore.device.device import Device
 from kernelcast.torch_modules.absent_gpu import module
-from kernelcast.torch_modules.generated_code import GeneratedCode, compiled_graph
+from kernelcast.torch_modules.generated_code import GeneratedCode, compiled_graph, zeroed
 from kernelcast.torch_modules.launches import EstimatedLaunches
 from kernelcast.torch_modules.module_estimate import (
     ModuleEstimate,
@@ -27,7 +27,7 @@ def estimate_module(
 ) -> ModuleEstimate:
     """Every launch of `torch.compile(function)(*args, **named)` on one or several devices.
 
-    Tensors are on the CPU, or have no memory (`device="meta"`); so are those of an `nn.Module`.
+    Tensors are on the CPU, or have no memory (`device="meta"`), and so are those of an `nn.Module`.
     Inductor generates code for each device as if it were there, without gradients. Kernels of
     Triton in it are executed, in part where thread blocks may stand for all, and estimated from
     cold caches; kernels of ours stand for those of libraries. Nothing is computed: results of the
@@ -46,12 +46,26 @@ def estimate_module(
             launches = EstimatedLaunches(session)
             made: list[GeneratedCode] = []
             with torch.no_grad(), _slow_paths(), _fresh_compiler():
-                _run(inner, args, named, _backend(item, launches, made))
+                _run(inner, _placed(inner, args), named, _backend(item, launches, made))
         rows, total = device_estimate(item, launches.steps)
         kernels += rows
         totals.append(total)
         code[item.name] = tuple(part.text for part in made)
     return ModuleEstimate(_name_of(inner), tuple(kernels), tuple(totals), code)
+
+
+def _placed(function: Any, args: Sequence[Any]) -> list[Any]:
+    """Tensors among the arguments where those of a module are: without memory or on the CPU."""
+    torch = module("torch")
+    parameters = getattr(function, "parameters", list)()
+    is_meta = any(item.device.type == "meta" for item in parameters)
+
+    def placed(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or value.is_meta == is_meta:
+            return value
+        return value.to("meta") if is_meta else zeroed(value.shape, value.stride(), value.dtype)
+
+    return [placed(value) for value in args]
 
 
 def _backend(

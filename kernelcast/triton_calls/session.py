@@ -6,7 +6,7 @@ import importlib
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.inputs.numba_kernel import NumbaKernel
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
@@ -45,6 +46,11 @@ __all__ = [
 Devices = Device | str | Sequence[Device | str]
 """A device, or several."""
 _MS_PER_S = 1e3
+_JOINING = {
+    "torch": "kernelcast.torch_modules.capturing.compiled_functions",
+    "numba.cuda": "kernelcast.numba_calls.numba_launches",
+}
+"""Functions, of modules above this one, that make launches of other libraries a session's."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas")
 
 
@@ -62,7 +68,7 @@ class CapturedCall:
     options: Mapping[str, int]
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     profiles: Mapping[str, KernelProfile] = field(default_factory=dict)
-    kernels: Mapping[str, TritonKernel] = field(default_factory=dict)
+    kernels: Mapping[str, TritonKernel | NumbaKernel] = field(default_factory=dict)
 
     @property
     def estimate(self) -> Estimate:
@@ -105,6 +111,11 @@ class CallSession(Tabular):
         """How many launches there are, and the devices."""
         names = ", ".join(device.name for device in self.devices)
         return f"{len(self.calls)} captured launches on {names}"
+
+    @property
+    def groups(self) -> list[list[Device]]:
+        """The devices, those together for which code is the same."""
+        return [group for _, group in self._groups]
 
     @property
     def driver(self) -> KernelcastDriver:
@@ -224,10 +235,16 @@ def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSessio
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
     and compiled by Triton as for `device`, executed completely, and estimated by `model` on
     one or several devices. An autotuner takes predicted times for measured ones. Functions under
-    `torch.compile` launch the kernels that inductor generates for the first device, where torch was
-    imported before. InputError when Triton is not installed or does not compile for a device.
+    `torch.compile` launch the kernels that inductor generates for the first device, and those under
+    `numba.cuda.jit` run as well, where torch and Numba were imported before the block.
+    InputError when Triton is not installed or does not compile for a device.
     """
-    with launches_on(device, model=model) as session, _compiled_functions(session):
+    with launches_on(device, model=model) as session, ExitStack() as others:
+        for loaded, joining in _JOINING.items():
+            if loaded in sys.modules:
+                name, _, function = joining.rpartition(".")
+                join = getattr(importlib.import_module(name), function)
+                others.enter_context(join(session))
         yield session
 
 
@@ -292,15 +309,6 @@ def function_of(kernel: Any) -> Any:
     while not hasattr(kernel, "raw_src"):
         kernel = kernel.fn
     return kernel
-
-
-def _compiled_functions(session: CallSession) -> AbstractContextManager[None]:
-    """Those of `torch.compile` join in, by a module that is above this one."""
-    if "torch" not in sys.modules:
-        return nullcontext()
-    above = importlib.import_module("kernelcast.torch_modules.capturing")
-    found: AbstractContextManager[None] = above.compiled_functions(session)
-    return found
 
 
 def _tensors(given: Sequence[tuple[str, str, Any]]) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import InputError
+from kernelcast.inputs.triton_kernel import TritonKernel
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import Occupancy
@@ -80,8 +81,9 @@ class Trial:
         if quickly:
             time_s = pessimistic_s(profile, self.device, estimate.time_high_s or time_s)
         assert profile.occupancy is not None, "an executed launch has one"
-        shared_bytes = call.kernels[self.device.name].shared_bytes
-        return Prediction(time_s, estimate, profile.occupancy, shared_bytes)
+        kernel = call.kernels[self.device.name]
+        assert isinstance(kernel, TritonKernel), "Triton has compiled it"
+        return Prediction(time_s, estimate, profile.occupancy, kernel.shared_bytes)
 
     def _named(self) -> dict[str, Any]:
         return dict(zip(function_of(self.function).arg_names, self.args, strict=False))

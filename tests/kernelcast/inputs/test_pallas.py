@@ -42,7 +42,7 @@ def softmax_kernel(x: Any, out: Any) -> None:
 
 
 def product_kernel(a: Any, b: Any, c: Any) -> None:
-    c[...] = pl.dot(a[...], b[...])
+    c[...] = plgpu.dot(a[...], b[...])
 
 
 def test_a_sum_runs_and_is_estimated() -> None:
