@@ -11,6 +11,7 @@ the machine does. With `--exhaustive` the model estimates all configurations, to
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import subprocess
 import sys
@@ -20,7 +21,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from timing import THREADS, children_seconds, isolated_environment, table, use_two_threads
+
+import kernelcast as kc
 
 _DEVICES = ("a100-40gb", "h100-sxm")
 _KERNELS = ("matmul", "softmax", "attention")
@@ -28,13 +32,17 @@ _NEAR = 1.05
 _VALIDATION = Path(__file__).parents[1] / "validation"
 
 
+def _measured(name: str) -> Any:
+    """A module of the kernels that are measured; a benchmark is called as their folder is."""
+    if sys.path[0] != str(_VALIDATION):
+        sys.path.insert(0, str(_VALIDATION))
+    return importlib.import_module(f"triton_kernels.{name}")
+
+
 def _cases() -> dict[str, list[Any]]:
     """The configurations of each kernel and size, by a name for both."""
-    sys.path.insert(0, str(_VALIDATION))
-    from triton_kernels.cases import all_cases
-
     found: dict[str, list[Any]] = {}
-    for case in all_cases():
+    for case in _measured("cases").all_cases():
         if case.kernel in _KERNELS:
             name = f"{case.kernel} {'x'.join(map(str, case.size.values()))}"
             found.setdefault(name, []).append(case)
@@ -57,19 +65,14 @@ def _grid(cases: Sequence[Any]) -> Callable[[dict[str, Any]], tuple[int, ...]]:
 
 def _tune(name: str, device: str, *, exhaustive: bool) -> None:
     """Tunes one kernel in this process and writes what was found as JSON."""
-    import numpy as np
-    import triton
-    from triton_kernels import kernels
-    from triton_kernels.cases import Array
-
-    import kernelcast as kc
-
     cases = _cases()[name]
     first = cases[0]
-    args = [np.zeros(a.shape, a.dtype) if isinstance(a, Array) else a for a in first.arguments]
+    tensor = _measured("cases").Array
+    args = [np.zeros(a.shape, a.dtype) if isinstance(a, tensor) else a for a in first.arguments]
+    triton = importlib.import_module("triton")
     configs = [triton.Config(dict(case.constants), **case.options) for case in cases]
     found = kc.tune(
-        getattr(kernels, first.kernel),
+        getattr(_measured("kernels"), first.kernel),
         _grid(cases),
         args,
         configs=configs,
@@ -86,7 +89,6 @@ def _run(name: str, device: str, *, exhaustive: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             **isolated_environment(Path(folder)),
-            "PYTHONPATH": str(_VALIDATION),
             "TRITON_CACHE_DIR": f"{folder}/triton",
         }
         began, spent = time.perf_counter(), children_seconds()

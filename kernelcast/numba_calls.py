@@ -18,6 +18,7 @@ from kernelcast.execution.code import machine_architecture
 from kernelcast.inputs.numba_kernel import NumbaKernel, from_numba
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.launch import dimensions
+from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.triton_calls.session import CallSession, CapturedCall
 
 __all__ = ["numba_launches"]
@@ -69,7 +70,7 @@ class _Launch:
     def run(self, *args: Any) -> None:
         """Executes the launch for each architecture; what the first one computes stays."""
         kernels: dict[str, NumbaKernel] = {}
-        profiles = {}
+        profiles: dict[str, KernelProfile] = {}
         for number, group in enumerate(self._session.groups):
             given = [_copy(value) for value in args] if number else list(args)
             kernel = self._for(group[0], args)

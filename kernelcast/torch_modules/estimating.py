@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,7 +57,7 @@ def estimate_module(
 def _placed(function: Any, args: Sequence[Any]) -> list[Any]:
     """Tensors among the arguments where those of a module are: without memory or on the CPU."""
     torch = module("torch")
-    parameters = getattr(function, "parameters", list)()
+    parameters: Iterable[Any] = getattr(function, "parameters", list)()
     is_meta = any(item.device.type == "meta" for item in parameters)
 
     def placed(value: Any) -> Any:

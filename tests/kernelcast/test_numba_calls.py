@@ -18,14 +18,14 @@ except (ImportError, OSError):
     pytest.skip("Numba lacks its compiler for CUDA", allow_module_level=True)
 
 
-@cuda.jit  # type: ignore[untyped-decorator]
+@cuda.jit
 def scale(x, factor):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < x.size:
         x[i] *= factor
 
 
-@cuda.jit  # type: ignore[untyped-decorator]
+@cuda.jit
 def turned(x, y):  # type: ignore[no-untyped-def]
     part = cuda.shared.array(0, dtype=np.float32)
     i = cuda.threadIdx.x
