@@ -22,6 +22,10 @@ __all__ = ["GeneratedCode", "Launches", "compiled_graph", "zeroed"]
 _OPERATORS = re.compile(r"# Topologically Sorted Source Nodes: .*Original ATen: \[(?P<names>.*)\]")
 
 
+_SETTINGS = {"force_disable_caches": True, "compile_threads": 1}
+"""Code is not that of a cache, and no processes are begun to compile it."""
+
+
 class Launches(Protocol):
     """Who makes what generated code launches; `operators` are those of ATen that it stands for."""
 
@@ -125,7 +129,6 @@ def compiled_graph(
 
     The function takes tensors of the CPU.
     """
-    lowering = module("torch._inductor.graph").GraphLowering
     made: list[GeneratedCode] = []
 
     def loaded(self: Any) -> GeneratedCode:
@@ -135,13 +138,11 @@ def compiled_graph(
         made.append(code)
         return code
 
-    moved = on_gpu(graph, inputs)
-    with (
-        absent_gpu(device),
-        mock.patch.object(lowering, "compile_to_module", loaded),
-        module("torch._inductor.config").patch({"force_disable_caches": True}),
-    ):
-        compiled = module("torch._inductor.compile_fx").compile_fx(moved.graph, moved.inputs)
+    with module("torch._inductor.config").patch(_SETTINGS):
+        lowering = module("torch._inductor.graph").GraphLowering
+        moved = on_gpu(graph, inputs)
+        with absent_gpu(device), mock.patch.object(lowering, "compile_to_module", loaded):
+            compiled = module("torch._inductor.compile_fx").compile_fx(moved.graph, moved.inputs)
     return lambda *args: compiled(*args, *moved.constants), made
 
 
