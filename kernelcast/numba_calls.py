@@ -29,7 +29,7 @@ _OPTIONS = ("fastmath", "opt")
 
 @contextmanager
 def numba_launches(session: CallSession) -> Iterator[None]:
-    """In the block launches of functions under `numba.cuda.jit` are the session's.
+    """Launches of functions under `numba.cuda.jit` are the session's within the block.
 
     Nothing changes where Numba's part for CUDA was not imported.
     """

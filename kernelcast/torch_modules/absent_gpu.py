@@ -35,7 +35,7 @@ def module(name: str) -> Any:
 
 @contextmanager
 def absent_gpu(device: Device) -> Iterator[None]:
-    """Within the block torch's compiler finds a device of CUDA, which cannot be used.
+    """Torch's compiler finds a device of CUDA within the block, which cannot be used.
 
     Triton's driver has to be that of the device already.
     """
@@ -53,12 +53,40 @@ def absent_gpu(device: Device) -> Iterator[None]:
             stack.enter_context(mock.patch.object(module("torch.cuda"), name, answer))
         known = {"cuda": _interface(interfaces, device)}
         stack.enter_context(mock.patch.dict(interfaces.device_interfaces, known))
+        stack.enter_context(_constants_on_cpu())
         helpers = module("torch._inductor.runtime.triton_helpers")
         stack.enter_context(mock.patch.object(helpers, "set_driver_to_gpu", _nothing))
         try:
             yield
         finally:
             _forget_answers()
+
+
+@contextmanager
+def _constants_on_cpu() -> Iterator[None]:
+    """A pass computes what is the same everywhere in a tensor: on the CPU, not on the GPU."""
+    torch = module("torch")
+    folder = module(f"{_FOLDER_OF_PASSES}.joint_graph").UniformValueConstantFolder
+    base: type = module("torch.utils._python_dispatch").TorchDispatchMode
+    plain = folder._deduce_value
+
+    def dispatch(
+        _: object, function: Any, types: object, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        del types
+        named = dict(kwargs or {})
+        if named.get("device") is not None:
+            named["device"] = torch.device("cpu")
+        return function(*args, **named)
+
+    mode = type("OnCpu", (base,), {"__torch_dispatch__": dispatch})
+
+    def deduced(self: Any, node: Any) -> Any:
+        with mode():
+            return plain(self, node)
+
+    with mock.patch.object(folder, "_deduce_value", deduced):
+        yield
 
 
 def _nothing(*_: object, **__: object) -> None:

@@ -21,7 +21,7 @@ _COMPILER = "torch._dynamo"
 
 @contextmanager
 def compiled_functions(session: CallSession) -> Iterator[None]:
-    """In the block inductor generates code for the session's first device, which runs here.
+    """Inductor generates code for the session's first device within the block, which runs here.
 
     All its devices estimate that code. What was compiled before is compiled anew, as it is after
     the block.

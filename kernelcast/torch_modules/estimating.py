@@ -88,7 +88,7 @@ def _run(function: Any, args: Sequence[Any], named: dict[str, Any], backend: Any
         cause = getattr(error, "inner_exception", None)
         if isinstance(cause, KernelcastError):
             raise cause from None
-        first = str(error).strip().splitlines()[0]
+        first = (str(cause or error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{_name_of(function)}: torch.compile: {first}") from error
 
 

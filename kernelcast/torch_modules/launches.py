@@ -16,7 +16,7 @@ __all__ = ["EstimatedLaunches", "ExecutedLaunches", "Step"]
 
 _FLASH = "_scaled_dot_product_flash_attention"
 _ATTENTION = (_FLASH, "_scaled_dot_product_efficient_attention")
-"""For GPUs alone."""
+"""Operators that torch has for GPUs alone."""
 
 
 @dataclass(frozen=True)

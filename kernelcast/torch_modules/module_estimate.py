@@ -149,7 +149,7 @@ class ModuleEstimate(Tabular):
 def device_estimate(
     device: Device, steps: Sequence[Step]
 ) -> tuple[list[ModuleKernel], ModuleTotal]:
-    """Like steps together, those first that take longest, and their total on a device."""
+    """Steps that are alike together, the longest first, and their total on a device."""
     timeline = DeviceTimeline(device)
     together: dict[Any, list[Step]] = {}
     seconds: dict[Any, float] = {}

@@ -1,4 +1,4 @@
-"""At which tile shapes kernels of ours stand for those of a library.
+"""Tile shapes at which kernels of ours stand for those of a library.
 
 A product takes the tile with which the SM that has most of them is done first, if it multiplies and
 reads operands from L2 one behind the other. Shapes and depth are those in the names of the kernels
@@ -57,7 +57,7 @@ def product_tile(
     tiles = [_fitting(device, *shape, element_bytes) for shape in _SHAPES]
 
     def cycles(tile: Tile) -> float:
-        """Those of the SM with most tiles, for each element of the depth."""
+        """Cycles of the SM with most tiles, for each element of the depth."""
         read = (tile.rows + tile.columns) * element_bytes / l2_bytes
         multiplied = tile.rows * tile.columns / rate
         return -(-tile.count(m, n) * batches // sms) * (multiplied + read)

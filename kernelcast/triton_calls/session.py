@@ -32,6 +32,7 @@ from kernelcast.triton_calls.tensors import HostTensors, as_tensor
 from kernelcast.units import format_seconds
 
 __all__ = [
+    "JOINING",
     "CallSession",
     "CapturedCall",
     "Devices",
@@ -46,7 +47,7 @@ __all__ = [
 Devices = Device | str | Sequence[Device | str]
 """A device, or several."""
 _MS_PER_S = 1e3
-_JOINING = {
+JOINING = {
     "torch": "kernelcast.torch_modules.capturing.compiled_functions",
     "numba.cuda": "kernelcast.numba_calls.numba_launches",
 }
@@ -240,7 +241,7 @@ def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSessio
     InputError when Triton is not installed or does not compile for a device.
     """
     with launches_on(device, model=model) as session, ExitStack() as others:
-        for loaded, joining in _JOINING.items():
+        for loaded, joining in JOINING.items():
             if loaded in sys.modules:
                 name, _, function = joining.rpartition(".")
                 join = getattr(importlib.import_module(name), function)

@@ -173,6 +173,16 @@ def test_like_launches_are_together_and_graph_breaks_are_followed() -> None:
         assert "no estimate" in str(found)
 
 
+def test_constants_on_the_gpu_and_losses() -> None:
+    def loss(x: Any, target: Any) -> Any:
+        return torch.nn.functional.cross_entropy(x.float(), target) + torch.zeros(1)
+
+    x = torch.empty(16, 64, dtype=torch.float16, device="meta")
+    found = kc.estimate_module(loss, x, torch.arange(16), device="h200")
+    assert found.total().launches == calls_in(found.code["h200"][0])
+    assert {item.kind for item in found.kernels} == {"triton"}
+
+
 def test_what_torch_cannot_compile_is_an_input_error() -> None:
     def wrong(x: Any) -> Any:
         return x @ torch.zeros(3, 5)
