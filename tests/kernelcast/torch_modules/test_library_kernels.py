@@ -30,7 +30,9 @@ def random(*shape: int, kind: str = HALF) -> Any:
 def executed(found: StandIn | None) -> None:
     assert found is not None
     keywords = {**found.constants, **found.options}
-    kc.estimate_call(found.kernel, found.grid, found.args, device="h200", model="roofline", **keywords)
+    kc.estimate_call(
+        found.kernel, found.grid, found.args, device="h200", model="roofline", **keywords
+    )
 
 
 def made(name: str, args: tuple[Any, ...], result: Any, **named: Any) -> None:
