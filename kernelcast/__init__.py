@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
     from kernelcast.inputs.opencl_program import OpenclProgram as OpenclProgram
     from kernelcast.inputs.opencl_program import opencl_program as opencl_program
+    from kernelcast.inputs.pallas_kernel import from_pallas as from_pallas
     from kernelcast.inputs.pystencils import PystencilsKernel as PystencilsKernel
     from kernelcast.inputs.pystencils import from_pystencils as from_pystencils
     from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
@@ -91,6 +92,10 @@ if TYPE_CHECKING:
     from kernelcast.studies.values import Sample as Sample
     from kernelcast.studies.values import Space as Space
     from kernelcast.topdown_analysis.combined import topdown as topdown
+    from kernelcast.torch_modules.estimating import estimate_module as estimate_module
+    from kernelcast.torch_modules.module_estimate import ModuleEstimate as ModuleEstimate
+    from kernelcast.torch_modules.module_estimate import ModuleKernel as ModuleKernel
+    from kernelcast.torch_modules.module_estimate import ModuleTotal as ModuleTotal
     from kernelcast.triton_calls.session import CallSession as CallSession
     from kernelcast.triton_calls.session import CapturedCall as CapturedCall
     from kernelcast.triton_calls.session import capture as capture
@@ -133,6 +138,9 @@ __all__ = [
     "Limits",
     "LoadedModule",
     "LocalBytes",
+    "ModuleEstimate",
+    "ModuleKernel",
+    "ModuleTotal",
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
@@ -174,8 +182,10 @@ __all__ = [
     "devices",
     "estimate",
     "estimate_call",
+    "estimate_module",
     "from_cupy",
     "from_numba",
+    "from_pallas",
     "from_pystencils",
     "from_triton",
     "is_trace_file",
@@ -227,6 +237,9 @@ _HOMES = {
     "Limits": "kernelcast.simcore.launch.launch",
     "LoadedModule": "kernelcast.execution.runnable",
     "LocalBytes": "kernelcast.simcore.launch.launch",
+    "ModuleEstimate": "kernelcast.torch_modules.module_estimate",
+    "ModuleKernel": "kernelcast.torch_modules.module_estimate",
+    "ModuleTotal": "kernelcast.torch_modules.module_estimate",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
@@ -267,8 +280,10 @@ _HOMES = {
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
     "estimate_call": "kernelcast.triton_calls.session",
+    "estimate_module": "kernelcast.torch_modules.estimating",
     "from_cupy": "kernelcast.inputs.cupy_kernel",
     "from_numba": "kernelcast.inputs.numba_kernel",
+    "from_pallas": "kernelcast.inputs.pallas_kernel",
     "from_pystencils": "kernelcast.inputs.pystencils",
     "from_triton": "kernelcast.inputs.triton_kernel",
     "is_trace_file": "kernelcast.api",

@@ -27,6 +27,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.metric_names import Naming, metrics
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.studies.data_set import SweepResult
+from kernelcast.torch_modules.module_estimate import ModuleEstimate
 from kernelcast.triton_calls.session import CallSession
 from kernelcast.triton_calls.tuning import Tuning
 
@@ -138,6 +139,7 @@ _RECORDS: Mapping[type, Callable[[Any], Sequence[Record]]] = {
     Comparison: _rows_of(lambda found: comparison_record(found, (), None)),
     VariantTuning: _rows_of(VariantTuning.as_dict),
     Tuning: _rows_of(Tuning.as_dict),
+    ModuleEstimate: _rows_of(ModuleEstimate.as_dict),
     CaptureResult: _launches,
     CallSession: _calls,
     SweepResult: lambda found: found.rows,

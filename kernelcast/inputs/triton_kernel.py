@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
-__all__ = ["TritonGrid", "TritonKernel", "compilation_error", "from_triton"]
+__all__ = ["TritonGrid", "TritonKernel", "compilation_error", "compiled_text", "from_triton"]
 
 TritonGrid: TypeAlias = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
 """Programs, up to three sizes; or, as in a launch of Triton, a function of the constants."""
@@ -30,6 +31,8 @@ _WARP_WIDTH = 32
 _INTEGER = re.compile(r"[iu](8|16|32|64)$")
 _ARCHITECTURE = re.compile(r"sm_(?P<number>\d+)[af]?$")
 _DEF = re.compile(r"\s*def\b")
+_STATED = {"enable_fp_fusion": True}
+"""Options that Triton is about to give another value where they are not stated."""
 _HIDDEN = ("global scratch", "profile scratch")
 
 
@@ -196,9 +199,7 @@ def _compile(
         base = importlib.import_module("triton.errors").TritonError
     except ImportError as error:
         raise InputError(f"from_triton needs Triton: pip install triton ({error})") from None
-    match = _ARCHITECTURE.match(arch)
-    if match is None:
-        raise InputError(f"{arch!r} is no architecture such as 'sm_80'")
+    target = target_of("cuda", _architecture(arch), _WARP_WIDTH)
     types = _types(function, signature, constants)
     source = compiler.ASTSource(
         fn=function,
@@ -206,13 +207,32 @@ def _compile(
         constexprs=dict(constants),
         attrs=_attributes(types, divisible_by_16),
     )
-    target = target_of("cuda", int(match["number"]), _WARP_WIDTH)
-    # stated, because Triton is about to change what it takes for unstated
-    chosen = {"enable_fp_fusion": True, **options}
     try:
-        return triton.compile(source, target=target, options=chosen)
+        return triton.compile(source, target=target, options={**_STATED, **options})
     except (base, RuntimeError) as error:
         raise compilation_error(function, error) from None
+
+
+def compiled_text(path: Path, arch: str, options: Mapping[str, Any]) -> Any:
+    """What Triton compiles of its own intermediate text, a file `.ttir`, for an architecture.
+
+    CompilationError when Triton refuses it.
+    """
+    triton = importlib.import_module("triton")
+    target_of = importlib.import_module("triton.backends.compiler").GPUTarget
+    target = target_of("cuda", _architecture(arch), _WARP_WIDTH)
+    try:
+        return triton.compile(str(path), target=target, options={**_STATED, **options})
+    except (importlib.import_module("triton.errors").TritonError, RuntimeError) as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise CompilationError(f"{path.stem}: {first}") from None
+
+
+def _architecture(arch: str) -> int:
+    match = _ARCHITECTURE.match(arch)
+    if match is None:
+        raise InputError(f"{arch!r} is no architecture such as 'sm_80'")
+    return int(match["number"])
 
 
 def _types(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.inputs.numba_kernel import NumbaKernel
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
@@ -30,18 +32,26 @@ from kernelcast.triton_calls.tensors import HostTensors, as_tensor
 from kernelcast.units import format_seconds
 
 __all__ = [
+    "JOINING",
     "CallSession",
     "CapturedCall",
     "Devices",
     "capture",
+    "devices_of",
     "errors_of_triton",
     "estimate_call",
     "function_of",
+    "launches_on",
 ]
 
 Devices = Device | str | Sequence[Device | str]
 """A device, or several."""
 _MS_PER_S = 1e3
+JOINING = {
+    "torch": "kernelcast.torch_modules.capturing.compiled_functions",
+    "numba.cuda": "kernelcast.numba_calls.numba_launches",
+}
+"""Functions, of modules above this one, that make launches of other libraries a session's."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas")
 
 
@@ -59,7 +69,7 @@ class CapturedCall:
     options: Mapping[str, int]
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     profiles: Mapping[str, KernelProfile] = field(default_factory=dict)
-    kernels: Mapping[str, TritonKernel] = field(default_factory=dict)
+    kernels: Mapping[str, TritonKernel | NumbaKernel] = field(default_factory=dict)
 
     @property
     def estimate(self) -> Estimate:
@@ -102,6 +112,11 @@ class CallSession(Tabular):
         """How many launches there are, and the devices."""
         names = ", ".join(device.name for device in self.devices)
         return f"{len(self.calls)} captured launches on {names}"
+
+    @property
+    def groups(self) -> list[list[Device]]:
+        """The devices, those together for which code is the same."""
+        return [group for _, group in self._groups]
 
     @property
     def driver(self) -> KernelcastDriver:
@@ -179,14 +194,18 @@ class CallSession(Tabular):
         return sum(item.estimate.time_s for item in made) * _MS_PER_S
 
     @contextmanager
-    def predicting(self, *, quickly: bool = False) -> Iterator[list[CapturedCall]]:
+    def predicting(
+        self, *, quickly: bool = False, everywhere: bool = False
+    ) -> Iterator[list[CapturedCall]]:
         """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
         They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
+        `everywhere`: for all devices, and with reasons.
         """
         before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
-        self.wants_results, self._groups = False, self._groups[:1]
-        self._predicts_quickly, self._wants_reasons = quickly, False
+        self.wants_results = False
+        self._groups = self._groups if everywhere else self._groups[:1]
+        self._predicts_quickly, self._wants_reasons = quickly, everywhere
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
@@ -216,12 +235,26 @@ def capture(device: Devices, *, model: str | None = None) -> Iterator[CallSessio
 
     `kernel[grid](...)` of functions under `triton.jit`, `autotune` and `heuristics` is specialised
     and compiled by Triton as for `device`, executed completely, and estimated by `model` on
-    one or several devices. An autotuner takes predicted times for measured ones.
+    one or several devices. An autotuner takes predicted times for measured ones. Functions under
+    `torch.compile` launch the kernels that inductor generates for the first device, and those under
+    `numba.cuda.jit` run as well, where torch and Numba were imported before the block.
     InputError when Triton is not installed or does not compile for a device.
     """
+    with launches_on(device, model=model) as session, ExitStack() as others:
+        for loaded, joining in JOINING.items():
+            if loaded in sys.modules:
+                name, _, function = joining.rpartition(".")
+                join = getattr(importlib.import_module(name), function)
+                others.enter_context(join(session))
+        yield session
+
+
+@contextmanager
+def launches_on(device: Devices, *, model: str | None = None) -> Iterator[CallSession]:
+    """Launches of Triton kernels are those of a session, as `capture` has it; torch stays alone."""
     config = _driver_of_triton()
     interface = importlib.import_module("triton.runtime.jit").KernelInterface
-    session = CallSession(_devices(device), model)
+    session = CallSession(devices_of(device), model)
 
     def launcher(kernel: Any, grid: Any) -> Callable[..., Any]:
         return lambda *args, **keywords: session.run(kernel, grid, args, keywords)
@@ -252,7 +285,7 @@ def estimate_call(
     programs. CompilationError when Triton refuses the function, LaunchError when the launch
     does not fit the device.
     """
-    with capture(device, model=model) as session:
+    with launches_on(device, model=model) as session:
         session.wants_results = results
         with errors_of_triton(kernel):
             session.run(kernel, grid, args, constants)
@@ -317,7 +350,8 @@ def _joined(calls: Sequence[CapturedCall]) -> CapturedCall:
     )
 
 
-def _devices(given: Devices) -> list[Device]:
+def devices_of(given: Devices) -> list[Device]:
+    """The devices that are given by themselves or by name; InputError when there is none."""
     items = [given] if isinstance(given, (Device, str)) else list(given)
     if not items:
         raise InputError("name a device to estimate launches on")

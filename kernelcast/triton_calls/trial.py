@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import InputError
+from kernelcast.inputs.triton_kernel import TritonKernel
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import Occupancy
 from kernelcast.triton_calls.counted import pessimistic_s
-from kernelcast.triton_calls.session import capture, errors_of_triton, function_of
+from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
 
 __all__ = ["Prediction", "Trial", "packed_trial", "unpacked_trial"]
 
@@ -69,7 +70,7 @@ class Trial:
         if config.pre_hook is not None:
             config.pre_hook({**self._named(), **keywords})
         with (
-            capture(self.device, model=self.model) as session,
+            launches_on(self.device, model=self.model) as session,
             errors_of_triton(self.function),
             session.predicting(quickly=quickly) as calls,
         ):
@@ -80,8 +81,9 @@ class Trial:
         if quickly:
             time_s = pessimistic_s(profile, self.device, estimate.time_high_s or time_s)
         assert profile.occupancy is not None, "an executed launch has one"
-        shared_bytes = call.kernels[self.device.name].shared_bytes
-        return Prediction(time_s, estimate, profile.occupancy, shared_bytes)
+        kernel = call.kernels[self.device.name]
+        assert isinstance(kernel, TritonKernel), "Triton has compiled it"
+        return Prediction(time_s, estimate, profile.occupancy, kernel.shared_bytes)
 
     def _named(self) -> dict[str, Any]:
         return dict(zip(function_of(self.function).arg_names, self.args, strict=False))

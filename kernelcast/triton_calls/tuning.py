@@ -15,7 +15,7 @@ from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
-from kernelcast.triton_calls.session import capture, errors_of_triton, function_of
+from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
 from kernelcast.triton_calls.trial import Prediction, Trial
 from kernelcast.triton_calls.workers import Outcome, predictions
 from kernelcast.units import format_seconds
@@ -230,7 +230,7 @@ def triton_perf_model(device: Device | str, *, model: str | None = None) -> Call
     def seconds(grid: Any, warmup: bool = False, **given: Any) -> float:
         del warmup
         function = function_of(_autotuner_of(seconds))
-        with capture(device, model=model) as session:
+        with launches_on(device, model=model) as session:
             try:
                 with errors_of_triton(function), session.predicting() as calls:
                     session.run(function, grid, (), given)

@@ -37,7 +37,7 @@ def missing_producer(code: dict[str, str]) -> str:
     command = code.get("sh", "").split(" ")[0]
     if command and shutil.which(command) is None:
         return command
-    for module in ("triton", "numba_cuda"):
+    for module in ("jax", "triton", "numba_cuda"):
         imported = module.removesuffix("_cuda")
         if re.search(rf"^(import|from) {imported}\b", code["python"], re.MULTILINE):
             return "" if importlib.util.find_spec(module) else module
