@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch.textures import ReadMode as ReadMode
     from kernelcast.simcore.launch.textures import Surface as Surface
     from kernelcast.simcore.launch.textures import Texture as Texture
-    from kernelcast.simcore.memory.cache_contents import CacheContents as CacheContents
+    from kernelcast.simcore.memory.contents.cache_contents import CacheContents as CacheContents
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
     from kernelcast.studies.plan import SweptKernel as SweptKernel
@@ -213,7 +213,7 @@ _HOMES = {
     "Addressing": "kernelcast.simcore.launch.images",
     "Allocation": "kernelcast.simcore.launch.allocations",
     "ApplicationTopDown": "kernelcast.models.topdown",
-    "CacheContents": "kernelcast.simcore.memory.cache_contents",
+    "CacheContents": "kernelcast.simcore.memory.contents.cache_contents",
     "CallSession": "kernelcast.triton_calls.session",
     "CaptureOptions": "kernelcast.program_capture.options",
     "CaptureResult": "kernelcast.program_capture.result",

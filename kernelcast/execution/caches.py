@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kernelcast.errors import KernelcastError, nearest
-from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import CacheContents, FirstContents
 
 __all__ = ["Caches", "first_contents"]
 

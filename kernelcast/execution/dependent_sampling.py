@@ -12,7 +12,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions

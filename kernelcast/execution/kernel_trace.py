@@ -17,7 +17,7 @@ from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape

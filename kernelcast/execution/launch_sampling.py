@@ -20,7 +20,7 @@ from kernelcast.simcore.isa.analysis.slices import data_slice
 from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
 from kernelcast.simcore.isa.ir.kernel import GRID, Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.sampling.census import Census, lattice_census, lattice_parts
 from kernelcast.simcore.sampling.decision import (
     cannot_be_large,

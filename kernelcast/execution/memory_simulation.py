@@ -21,7 +21,7 @@ from kernelcast.simcore.profile.shared_configuration import with_l1_left
 from kernelcast.traces.trace import ResourceNeeds
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
+    from kernelcast.simcore.memory.contents.cache_contents import CacheContents, FirstContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
 __all__ = [

@@ -14,7 +14,7 @@ from kernelcast.progress import Progress
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Limits
-from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import CacheContents, FirstContents
 from kernelcast.store.results import is_switched_on
 
 __all__ = ["RunKeywords", "RunOptions"]

@@ -32,7 +32,7 @@ from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.launch.textures import Surface, Texture
-from kernelcast.simcore.memory.cache_contents import CacheContents
+from kernelcast.simcore.memory.contents.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["Estimated", "Launches"]

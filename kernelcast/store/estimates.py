@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.store.code_version import code_version

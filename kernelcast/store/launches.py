@@ -24,7 +24,7 @@ from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import levels_of
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.store.accesses import AccessKeeper, KeptAccesses
 from kernelcast.store.code_version import code_version
 from kernelcast.store.digests import NotDigestible, digest

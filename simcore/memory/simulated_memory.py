@@ -9,12 +9,12 @@ from functools import partial
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.cache_contents import FirstContents, Turnover
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents, Turnover
+from kernelcast.simcore.memory.contents.warm_caches import KeptStart, warm_traffic
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.memory.warm_caches import KeptStart, warm_traffic
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 

@@ -15,7 +15,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.cache import CacheState, copied, dirty_groups
-from kernelcast.simcore.memory.cache_contents import Turnover
+from kernelcast.simcore.memory.contents.cache_contents import Turnover
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_routes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.profile.amd_counts import amd_counts
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource

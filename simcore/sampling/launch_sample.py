@@ -12,12 +12,12 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import ContentionCounter
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.warm_caches import warm_traffic
 from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.memory.warm_caches import warm_traffic
 from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import Choice, SampleSize, lasting_ratio
 from kernelcast.simcore.sampling.extrapolation import IssueCounts

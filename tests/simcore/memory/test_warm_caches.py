@@ -12,7 +12,7 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError, TraceFormatError, WorkloadError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
-from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 from kernelcast.simcore.profile.profile import MemoryTraffic
 from kernelcast.traces.pattern_table import PatternTable

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.cache_contents import Turnover
+from kernelcast.simcore.memory.contents.cache_contents import Turnover
 from kernelcast.simcore.memory.hierarchy import TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.stream import TrafficSimulator
