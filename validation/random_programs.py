@@ -31,7 +31,7 @@ _TOGETHER = 8
 """Kernels of one cubin."""
 _SCALARS = (9, 3)
 """`pitch` and `three`, the last arguments."""
-_ADDRESSES = re.compile(r"ld\.local\.v2\.u(?:64|32) [^;]*depot\+(?:16|24)\]|\bcvta\.")
+_ADDRESSES = re.compile(r"ld\.local\.v2\.u(?:64|32) [^;]*depot\+(?:16|24)\]|mov\.u64 %a1, depot")
 """Reads of an address as a number, which each machine has its own of."""
 _WARP = 32
 
