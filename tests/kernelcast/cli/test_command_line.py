@@ -207,7 +207,10 @@ def test_profile_under_the_names_of_nsight_compute(output: Output) -> None:
 def test_mix_counts_by_thread_and_warp(output: Output) -> None:
     record = json.loads(output("mix", *SMALL_SAXPY, "--json"))
     shape = "schema kernel engine code architecture note registers elapsed_s thread_instructions"
-    assert list(record) == [*shape.split(), "warp_instructions", "tensor_operations", "mix"]
+    assert list(record) == [
+        *shape.split(),
+        *["warp_instructions", "tensor_operations", "classes", "mix"],
+    ]
     rows = {row["opcode"]: row for row in record["mix"]}
     assert set(record["mix"][0]) == {"opcode", "unit", "thread", "warp"}
     assert rows["fma.rn.f32"]["thread"] == 10_000
