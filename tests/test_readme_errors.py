@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
+
+import pytest
+
+from kernelcast.cli import main
+from tests.ptx_frontend.sass.native_programs import needs_tools
 
 ROOT = Path(__file__).parents[1]
 BASELINE = json.loads((ROOT / "validation" / "baseline.json").read_text())
@@ -49,3 +55,29 @@ def test_every_point_has_its_row_in_the_docs() -> None:
     text = (ROOT / "docs" / "errors.md").read_text()
     points = re.findall(r"^\| .+ \| [\d.]+ [mµn]?s \| [\d.]+ [mµn]?s \| [+-]", text, re.MULTILINE)
     assert len(points) == 6 * 20 + 15 + 6 * 47 + 43  # the last ones from machine code
+
+
+def test_the_readme_shows_what_its_first_command_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    needs_tools("sm_90")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("KERNELCAST_CODE", "auto")
+    readme = (ROOT / "README.md").read_text()
+    (command,) = re.findall(r"^kernelcast (estimate examples/sor/.*)$", readme, re.MULTILINE)
+    shown_there = readme.split("```\n", 3)[2].split("```")[0]
+    assert "limited by" in shown_there
+    assert main(shlex.split(command)) == 0
+    assert shown_there.split() == capsys.readouterr().out.split()  # however lines are broken
+
+
+def test_the_docs_say_what_error_bars_hold() -> None:
+    columns, values = (ROOT / "models/interval/model_error.csv").read_text().split()[-2:]
+    row = dict(zip(columns.split(","), map(float, values.split(",")), strict=True))
+    text = " ".join((ROOT / "docs" / "timing.md").read_text().split())
+    share = f"{row['coverage']:.0%}".replace("%", " %")
+    assert f"learned: {share} of {row['times']:.0f} times of {row['kernels']:.0f} kernels" in text
+    low, high = 1 - row["low"], row["high"] - 1
+    bounds = f"from {low * 100:.1f} % below the estimate to {high * 100:.1f} % above"
+    assert bounds in text
