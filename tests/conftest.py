@@ -17,6 +17,7 @@ from hypothesis import settings
 from kernelcast.cli import main
 from kernelcast.errors import InputError
 from kernelcast.inputs.cuda import nvrtc_library
+from kernelcast.inputs.native.tools import toolset
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.device import Device, MeasuredThroughput
 from kernelcast.simcore.device.file import load_device
@@ -88,6 +89,13 @@ def nvrtc() -> None:
         pytest.skip("NVRTC is not installed")
     if not nvrtc_library.cuda_header_folders():
         pytest.skip("the CUDA headers are not installed")
+
+
+@pytest.fixture(scope="session")
+def assembler() -> None:
+    """Skips tests that need NVIDIA's assembler and disassembler where one is not installed."""
+    if toolset(80) is None:
+        pytest.skip("there is no assembler, or no disassembler")
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ MIN_SENTENCES = 3
 HOMES_OF_LIBRARIES = {
     "matplotlib": ("kernelcast/report",),
     "pyopencl": ("opencl_bench",),
-    "pyarrow": ("traces", "kernelcast/studies/data_set.py"),
+    "pyarrow": ("traces", "kernelcast/studies/data_set.py", "kernelcast/inputs/decompression.py"),
     "starlette": ("kernelcast/explorer",),
     "uvicorn": ("kernelcast/explorer",),
     "distributed": ("kernelcast/studies/executors.py",),

@@ -27,6 +27,7 @@ from tests.document_snippets import Snippet, snippets_in
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NEEDS_NVRTC = ("inputs", "rank", "sweep", "textures")
+NEEDS_MODULES = {"triton": ("triton",), "modules": ("torch", "triton")}
 NEEDS_CLANG = {"hip": "HIP", "opencl": "OpenCL C"}
 RECIPES = "inputs"
 
@@ -57,8 +58,9 @@ def steps_of(page: Path) -> list[tuple[str, str]]:
 
 def missing(page: str) -> str | None:
     """What a page's commands need and is not installed."""
-    if page == "triton" and importlib.util.find_spec("triton") is None:
-        return "triton"
+    for module in NEEDS_MODULES.get(page, ()):
+        if importlib.util.find_spec(module) is None:
+            return module
     try:
         if page in NEEDS_CLANG:
             find_clang(NEEDS_CLANG[page])

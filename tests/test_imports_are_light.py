@@ -8,7 +8,7 @@ import sys
 import pytest
 
 HEAVY = ("matplotlib", "pyopencl", "pyarrow", "llvmlite", "numba", "scipy", "networkx")
-RARE = ("lz4", "zstandard", "demangle", "plotly", "jinja2")
+RARE = ("lz4", "demangle", "plotly", "jinja2")
 OURS = ("simcore", "models", "traces", "ptx_frontend", "opencl_bench")
 
 

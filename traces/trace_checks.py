@@ -244,6 +244,8 @@ def _check_paths(trace: Trace, paths: WarpPaths) -> None:
         raise ValueError("the paths do not begin where others end")
     if (np.diff(paths.thread_blocks) <= 0).any():
         raise ValueError("the thread blocks of the paths do not rise")
+    if paths.longest is not None:
+        _check_paths(trace, paths.longest)
     _check_patterns(paths.patterns, trace.warp_width, "a pattern of a path")
     has_pattern = paths.pattern != NO_PATTERN
     _check_addresses(paths.address[has_pattern], paths.pattern[has_pattern], paths.patterns)

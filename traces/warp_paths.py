@@ -46,7 +46,8 @@ class WarpPaths:
     how many take part; of an access to memory `pattern`, a row of `patterns`, and `address` of the
     first active lane (virtual, bytes; -1 and 0 otherwise). A barrier is an event like any other.
     `is_complete`: False when the recording stopped early, so that paths end in the middle.
-    `phases`: which events wait for which others.
+    `phases`: which events wait for which others. `longest`: a thread block that issues much more
+    than all of these, as far as it was recorded; None where there is none.
     """
 
     thread_blocks: npt.NDArray[np.int64]
@@ -59,6 +60,7 @@ class WarpPaths:
     patterns: PatternTable
     is_complete: bool = True
     phases: PhaseTable = field(default_factory=PhaseTable.empty)
+    longest: WarpPaths | None = None
 
     @cached_property
     def events_by_pc(self) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.launch_paths import LaunchPaths
 from kernelcast.execution.memory_simulation import (
     MemorySimulation,
     SimulatedDevice,
@@ -100,19 +101,19 @@ class KeptRun:
                 return None
         return record()
 
-    def exact(self, run: _Run, samples: PathSamples | None) -> KernelTrace:
+    def exact(self, run: _Run, paths: LaunchPaths | None) -> KernelTrace:
         """What `run` makes of all thread blocks, or made; with paths where they are wanted."""
         if self.kept is None:
             found = run(self._told_devices, self.widths)
         else:
             found = self._completed(self.kept, run)
         assert found is not None
-        if samples is not None:
-            found = samples.added_to(found)
+        if paths is not None:
+            found = paths.added_to(found)
         elif self.options.keeps_paths:
-            traces = (self._paths[trace.warp_width].of(trace) for trace in found.traces)
-            found = replace(found, traces=tuple(traces))
-        return self._with_new_kept(found, has_new_paths=samples is not None)
+            kept = (self._paths[trace.warp_width].of(trace) for trace in found.traces)
+            found = replace(found, traces=tuple(kept))
+        return self._with_new_kept(found, has_new_paths=paths is not None)
 
     def sinks(self, width: int) -> list[AccessSink]:
         """Who keeps the accesses of a run in warps of that many threads."""

@@ -81,7 +81,7 @@ def sampled_launch(
                 resident = resident_launch(kernel, launch, device)
                 memory = _memory(source, census, resident, options)
                 simulated.append(SimulatedDevice(device, memory))
-        at = _with_paths(source, launch, width, options)
+        at = _with_paths(source, launch, census.trace, options)
     return SampledLaunch(KernelTrace(tuple(traces), simulated=tuple(simulated)), at)
 
 
@@ -103,16 +103,20 @@ def _source(
 
 
 def _with_paths(
-    source: SlicedLaunch | DataSource, launch: Launch, width: int, options: RunOptions
+    source: SlicedLaunch | DataSource, launch: Launch, trace: Trace, options: RunOptions
 ) -> Launch:
     """The launch, with what the thread blocks whose paths are recorded read to find their way."""
     from kernelcast.execution.data_source import DataSource
+    from kernelcast.execution.launch_paths import longest_thread_block
 
     if not isinstance(source, DataSource) or not options.keeps_paths:
         return launch
     threads = launch.threads_per_thread_block
-    numbers = sampled_thread_blocks(launch.thread_blocks, threads, -(-threads // width))
-    source.fill([GridPart(number, number + 1) for number in numbers.tolist()])
+    warps = -(-threads // trace.warp_width)
+    recorded = sampled_thread_blocks(launch.thread_blocks, threads, warps)
+    longest = longest_thread_block(trace, recorded)
+    numbers = recorded.tolist() if longest is None else sorted([*recorded.tolist(), longest])
+    source.fill([GridPart(number, number + 1) for number in numbers])
     return source.launch
 
 

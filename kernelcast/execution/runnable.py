@@ -16,6 +16,7 @@ from kernelcast.execution.code import Code, CodePlan, NativeSource, planned, sou
 from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.kernel_view import KernelView
+from kernelcast.execution.launch_paths import LaunchPaths
 from kernelcast.execution.launch_sampling import may_be_sampled
 from kernelcast.execution.memory_simulation import MemorySimulation, check_fit, followed
 from kernelcast.execution.path_samples import PathSamples
@@ -205,7 +206,8 @@ class RunnableKernel(KernelView):
         if found is not None:
             return found
         samples = kept.path_samples(partial(self._paths, launch, widths, options, sampler))
-        return kept.exact(partial(self._executed, launch, options, kept), samples)
+        paths = LaunchPaths.of(self.kernel, launch, samples, options.ends)
+        return kept.exact(partial(self._executed, launch, options, kept), paths)
 
     def _paths(
         self, launch: Launch, widths: Sequence[int], options: RunOptions, sampler: Sampler | None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.execution.dependent_sampling import dependent_launch
 from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.launch_paths import LaunchPaths
 from kernelcast.execution.launch_sampling import is_small, sampled_launch
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.sampling import Sampling
@@ -56,10 +57,11 @@ class Sampler:
         sampled = sampled_launch(*at, self.widths, self.options)
         if sampled is not None:
             return self._with_paths(sampled.trace, sampled.launch)
-        if self._paths is None:
+        paths = LaunchPaths.of(self.kernel, self.launch, self._paths, self.options.ends)
+        if paths is None:
             return None
-        trace = dependent_launch(*at, self.options, self._paths)
-        return None if trace is None else self._paths.added_to(trace)
+        trace = dependent_launch(*at, self.options, paths.samples)
+        return None if trace is None else paths.added_to(trace)
 
     @property
     def complete_paths(self) -> PathSamples | None:
@@ -79,7 +81,9 @@ class Sampler:
     def _with_paths(self, trace: KernelTrace, launch: Launch) -> KernelTrace:
         if not self.options.keeps_paths:
             return trace
-        return (self._paths or self._recorded(launch)).added_to(trace)
+        samples = self._paths or self._recorded(launch)
+        ends = self.options.ends
+        return LaunchPaths.of_sample(self.kernel, launch, samples, ends).added_to(trace)
 
     def _recorded(self, launch: Launch) -> PathSamples:
         ends = self.options.ends

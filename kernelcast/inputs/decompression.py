@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
-from kernelcast.errors import InputError
-
 __all__ = ["decompress_lz4_block", "decompress_zstd_frame"]
 
 _MOST_PER_BYTE = 255
@@ -27,12 +22,16 @@ def decompress_lz4_block(data: bytes, size: int) -> bytes:
 
 
 def decompress_zstd_frame(data: bytes, size: int) -> bytes:
-    """The `size` bytes of one frame; ValueError when it is damaged, InputError without decoder."""
+    """The `size` bytes of one frame; ValueError when it is damaged.
+
+    No more than a byte beyond `size` is unpacked, whatever the frame says of itself.
+    """
+    import pyarrow as pa
+
     try:
-        found = _decompress_zstd(data, size)
-    except InputError:
-        raise
-    except Exception as error:  # the decoders' own errors share no base
+        with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as reader:
+            found = bytes(reader.read(size + 1))
+    except OSError as error:
         raise ValueError(str(error)) from None
     return _checked(found, size)
 
@@ -41,22 +40,3 @@ def _checked(found: bytes, size: int) -> bytes:
     if len(found) != size:
         raise ValueError(f"{len(found)} bytes instead of {size}")
     return found
-
-
-def _decompress_zstd(data: bytes, size: int) -> bytes:
-    """No more than a byte beyond `size` is unpacked, whatever the frame says of itself."""
-    if (zstandard := _module("zstandard")) is not None:
-        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
-            return bytes(reader.read(size + 1))
-    if (standard := _module("compression.zstd")) is not None:  # Python 3.14
-        return bytes(standard.ZstdDecompressor().decompress(data, size + 1))
-    raise InputError(
-        "this fat binary is compressed with zstd: pip install 'kernelcast[cuda]' brings the decoder"
-    )
-
-
-def _module(name: str) -> Any | None:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import levels_of
 
 __all__ = ["ArgumentSnapshot"]
+
+_ARRAYS = (np.ndarray, LazyBuffer)
 
 
 class ArgumentSnapshot:
@@ -55,6 +58,24 @@ class ArgumentSnapshot:
         for kernel in kernels:
             launch.memory.prepare(kernel)
         return cls(launch.arguments, launch.memory.memory)
+
+    @staticmethod
+    def bytes_of(launch: Launch) -> int:
+        """How much memory a snapshot of all that a launch may change takes, in bytes."""
+        found = sum(value.nbytes for value in launch.arguments if isinstance(value, _ARRAYS))
+        if launch.memory is None:
+            return found
+        return found + sum(item.size for item in launch.memory.memory.allocations)
+
+    @contextmanager
+    def exchanged(self) -> Iterator[None]:
+        """Contents are as before the launch while it is open; then again what they were."""
+        after = ArgumentSnapshot([array for array, _ in self._before], self._memory)
+        self.restore()
+        try:
+            yield
+        finally:
+            after.restore()
 
     def restore(self) -> None:
         """Puts the contents back as they were before the launch."""

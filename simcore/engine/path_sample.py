@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.errors import ExecutionError, LaunchError
 from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, RecordingFull
@@ -72,11 +74,13 @@ def record_paths(
     *,
     reads_data: bool = True,
     most_events: int = MOST_EVENTS,
+    thread_blocks: Sequence[int] | None = None,
 ) -> PathSample:
     """Executes the sampled thread blocks; buffers are as before when it returns.
 
     Without `reads_data` no path and no address depends on what buffers hold, and those that were
     not made yet are not made. The launch has been checked; errors are those of `check_warp_width`.
+    `thread_blocks` are other numbers than those of `sampled_thread_blocks`, rising.
     """
     if GRID in kernel.symbols:
         return PathSample(None, "all thread blocks of the grid wait for each other")
@@ -87,7 +91,12 @@ def record_paths(
     journal = StoreJournal()
     heap = {} if launch.memory is None else launch.memory.memory.heap_state()
     try:
-        paths = _record(kernel, launch, warp_width, limits, most_events, journal)
+        shape = GridShape(launch, warp_width)
+        numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
+        if thread_blocks is not None:
+            numbers = np.array(thread_blocks, np.int64)
+        numbers = with_mates(numbers, launch.grid, launch.cluster_of(kernel))
+        paths = _record(kernel, shape, numbers, limits, most_events, journal)
     except ExecutionError as error:
         return PathSample(
             None, f"some thread blocks do not run without the others: {error.message}"
@@ -105,17 +114,14 @@ def record_paths(
 
 def _record(
     kernel: Kernel,
-    launch: Launch,
-    warp_width: int,
+    shape: GridShape,
+    numbers: npt.NDArray[np.int64],
     limits: Limits,
     most_events: int,
     journal: StoreJournal,
 ) -> WarpPaths:
-    shape = GridShape(launch, warp_width)
-    memory, prepared = LaunchMemory(kernel, launch), PreparedKernel(kernel)
-    numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
-    numbers = with_mates(numbers, launch.grid, launch.cluster_of(kernel))
-    recorder = PathRecorder(kernel, warp_width, shape.warps * len(numbers), most_events)
+    memory, prepared = LaunchMemory(kernel, shape.launch), PreparedKernel(kernel)
+    recorder = PathRecorder(kernel, shape.width, shape.warps * len(numbers), most_events)
     host = HostFunctions(kernel, memory, PrintedText(_discard))
     is_complete = True
     with np.errstate(all="ignore"):

@@ -57,7 +57,7 @@ def paths_of(trace: Trace) -> WarpPaths:
 def test_paths_come_back(trace: Trace, tmp_path: Path) -> None:
     write_trace(tmp_path / "t.parquet", trace)
     found, expected = paths_of(read_trace(tmp_path / "t.parquet").trace), paths_of(trace)
-    for name in (item.name for item in fields(WarpPaths) if item.name != "phases"):
+    for name in (item.name for item in fields(WarpPaths) if item.name not in ("phases", "longest")):
         one, other = getattr(found, name), getattr(expected, name)
         if isinstance(one, PatternTable):
             assert np.array_equal(one.mask, other.mask)

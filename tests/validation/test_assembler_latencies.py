@@ -13,6 +13,8 @@ from kernelcast.measuring.chains.operations import CHAINS
 from kernelcast.measuring.chains.stalls import CHAIN_OF_UNIT, chain_latencies, unit_latency
 from kernelcast.simcore.device.file import known_devices, load_device
 
+pytestmark = pytest.mark.usefixtures("assembler")
+
 main: Any = importlib.import_module("assembler_latencies").main
 STATED = "stall cycles of the assembler for "
 

@@ -16,7 +16,7 @@ _COUNT = 3
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pack(tmp_path_factory: pytest.TempPathFactory, assembler: None) -> Path:
     path = tmp_path_factory.mktemp("programs") / "pack.zip"
     assert random_programs.main(["make", str(path), "--count", str(_COUNT), "--first", "32"]) == 0
     return path

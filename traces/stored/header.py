@@ -67,10 +67,12 @@ class StoredHeader:
     paths_are_complete: bool = True
     code: str = SOURCE_CODE
     schedule: StaticSchedule | None = None
+    longest_is_complete: bool = True
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
         """The header of a trace."""
+        longest = None if trace.paths is None else trace.paths.longest
         return cls(
             trace.kernel,
             trace.grid,
@@ -86,6 +88,7 @@ class StoredHeader:
             trace.paths is None or trace.paths.is_complete,
             trace.code,
             trace.schedule,
+            longest is None or longest.is_complete,
         )
 
 
@@ -141,6 +144,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         paths_are_complete=_flag(found, "paths_are_complete", absent=True),
         code=_text({"code": SOURCE_CODE, **found}, "code"),
         schedule=read_schedule(found.get("schedule"), len(instructions)),
+        longest_is_complete=_flag(found, "longest_is_complete", absent=True),
     )
 
 

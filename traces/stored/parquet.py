@@ -175,7 +175,12 @@ def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TraceFormatError(f"{file} is no Parquet file, or it is damaged: {reason}") from None
     trace = trace_of(header, rest, accesses)
-    paths = paths_of(rest, trace, is_complete=header.paths_are_complete)
+    paths = paths_of(
+        rest,
+        trace,
+        is_complete=header.paths_are_complete,
+        longest_is_complete=header.longest_is_complete,
+    )
     trace = replace(trace, paths=paths)
     check_trace(file, trace)
     return StoredTrace(trace, header.repeats)

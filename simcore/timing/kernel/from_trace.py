@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         reason = trace.no_paths or "they were not recorded"
         raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
     rows = trace.instructions
+    longest = _longest(trace, trace.paths, device, memory)
     paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
     native = native_accesses(rows)
     tensor, tensor_latency = tensor_cycles(rows, device)
@@ -86,9 +88,21 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         instructions=tuple(rows),
         schedule=schedule,
         sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
+        longest=longest,
     )
     ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule))
     return with_groups(with_counters(with_native_sequences(ordered)))
+
+
+def _longest(
+    trace: Trace, paths: WarpPaths, device: Device, memory: MemoryResult
+) -> TimedKernel | None:
+    """The launch's longest thread block alone, where the sampled ones are much shorter."""
+    if paths.longest is None:
+        return None
+    found = timed_kernel(replace(trace, paths=paths.longest), device, memory)
+    issues = trace.classes.warp_issues[trace.classes.of_thread_block[paths.longest.thread_blocks]]
+    return replace(found, path_share=len(paths.longest.pc) / max(1, int(issues.sum())))
 
 
 def _atomic_cycles(memory: MemoryResult, device: Device) -> Floats | None:

@@ -118,6 +118,9 @@ class TimedKernel:
     schedule: MachineSchedule | None = None
     sectors_per_piece: float = math.inf
     """Sectors that DRAM moves for each piece that it begins (`simcore/memory/dram_pieces`)."""
+    longest: TimedKernel | None = None
+    """The launch with the path of its longest thread block alone, whose `path_share` is the share
+    of it that was recorded; None where others are about as long."""
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
         """The kernel with new instruction numbers, each like the pc `source[number]`.

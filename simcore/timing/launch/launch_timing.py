@@ -13,6 +13,7 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.relieved_kernel import relieved_kernel
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+from kernelcast.simcore.timing.launch.longest_block import end_of_longest
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import (
     FEW_INSTRUCTIONS,
@@ -131,9 +132,11 @@ def launch_timing(
     most = 0 if is_exact else FEW_INSTRUCTIONS if only_time else MOST_INSTRUCTIONS
     launch = _Launch(kernel, arrays, device, without, most, counts_warps=not only_time)
     full, last = launch.run()
+    scale = thread_blocks / kernel.thread_blocks / kernel.path_share
+    longest = end_of_longest(kernel, device, without, last.cycles * scale)
     removed = Component.LAUNCH_OVERHEAD in without
     return LaunchTiming(
-        cycles=last.cycles,
+        cycles=max(last.cycles, round(longest / scale)),
         full_cycles=full.cycles,
         slots=full.account,
         warp_cycles=full.warp_account,
@@ -145,7 +148,7 @@ def launch_timing(
         simulated_instructions=launch.simulated_instructions,
         thread_blocks=full.thread_blocks,
         is_steady=launch.is_steady,
-        scale=thread_blocks / kernel.thread_blocks / kernel.path_share,
+        scale=scale,
         overhead_s=0.0 if removed else timing.launch_overhead_s,
         device=device,
         waits=_waits(full, last),

@@ -60,7 +60,11 @@ def test_signatures(language: str, text: str, expected: tuple[str, str]) -> None
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda item: item["language"])
-def test_examples_are_estimated(explorer: Explorer, example: dict[str, str]) -> None:
+def test_examples_are_estimated(
+    explorer: Explorer, example: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    if example["language"] == "cuda":
+        request.getfixturevalue("nvrtc")
     found = explorer.ask(example["source"], example["language"])
     assert "error" not in found, found["error"]
     assert found["estimates"][0]["time_s"] > 0
@@ -68,6 +72,7 @@ def test_examples_are_estimated(explorer: Explorer, example: dict[str, str]) -> 
         assert any(item["line"] for item in found["listing"])
 
 
+@pytest.mark.usefixtures("nvrtc")
 def test_an_answer_is_what_an_estimate_says(explorer: Explorer, tmp_path: Path) -> None:
     found = explorer.ask(SAXPY, size=100_000)
     (tmp_path / "saxpy.cu").write_text(SAXPY)
@@ -135,6 +140,7 @@ def test_paths_hosts_and_bodies(explorer: Explorer) -> None:
     assert explorer.post(b"[]")[1]["error"] == "a request is a JSON object"
 
 
+@pytest.mark.usefixtures("nvrtc")
 def test_limits_are_answers(explorer: Explorer) -> None:
     endless = explorer.ask(ENDLESS, size=1024)
     assert "limit" in endless["error"] or "no answer" in endless["error"]

@@ -37,6 +37,7 @@ def until_status(browser: Chrome, text: str) -> None:
     )
 
 
+@pytest.mark.usefixtures("nvrtc")
 def test_the_page(browser: Chrome, explorer: Explorer) -> None:
     browser.get(explorer.address)
     until_status(browser, "saxpy")

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 import kernelcast as kc
 from kernelcast.errors import InputError, KernelcastError
-from kernelcast.inputs import decompression
 from kernelcast.inputs.decompression import decompress_lz4_block, decompress_zstd_frame
 from kernelcast.inputs.fat_binary import CodeKind, code_entries, payload
 
@@ -73,8 +72,6 @@ def container(entries: Sequence[bytes]) -> bytes:
 
 @pytest.mark.parametrize("compression", [0, _LZ4, _ZSTD])
 def test_every_compression_gives_the_text_back(compression: int) -> None:
-    if compression == _ZSTD:
-        pytest.importorskip("zstandard")
     text = ptx("k") + "// a long comment that repeats\n" * 50
     content = container(
         [entry(b"\x7fELF", 75, _MACHINE_CODE), entry(text.encode(), 75, 1, compression)]
@@ -140,8 +137,6 @@ def test_an_elf_file_made_here(tmp_path: Path) -> None:
 def test_whatever_is_damaged_is_an_input_error(
     tmp_path: Path, holder: Callable[[bytes], bytes], compression: int
 ) -> None:
-    if compression == _ZSTD:
-        pytest.importorskip("zstandard")
     content = holder(
         container(
             [entry(ptx("k").encode() * 9, 75, _PTX, compression), entry(ptx("k").encode(), 80)]
@@ -184,22 +179,12 @@ def test_damaged_lz4_blocks_are_value_errors(block: bytes, size: int) -> None:
 
 
 def test_damaged_zstd_frames_are_value_errors() -> None:
-    pytest.importorskip("zstandard")
     frame = pa.Codec("zstd").compress(b"abc" * 100, asbytes=True)
     assert decompress_zstd_frame(frame, 300) == b"abc" * 100
     with pytest.raises(ValueError, match=r"bytes instead of|size"):
         decompress_zstd_frame(frame, 301)
     with pytest.raises(ValueError, match=r"."):
         decompress_zstd_frame(b"abc", 300)
-
-
-def test_without_a_zstd_decoder_the_message_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(decompression, "_module", lambda _name: None)
-    frame = pa.Codec("zstd").compress(b"abc", asbytes=True)
-    with pytest.raises(InputError, match=r"pip install 'kernelcast\[cuda\]'"):
-        decompress_zstd_frame(frame, 3)
 
 
 def run_nvcc(folder: Path, *arguments: str) -> None:
@@ -216,7 +201,6 @@ def check_scale(file: Path) -> None:
 @needs_nvcc
 @pytest.mark.parametrize("mode", ["none", "speed", "size"])
 def test_fat_binaries_of_nvcc(tmp_path: Path, mode: str) -> None:
-    pytest.importorskip("zstandard")
     (tmp_path / "k.cu").write_text(_SOURCE)
     run_nvcc(tmp_path, "-fatbin", "-arch=compute_75", f"-compress-mode={mode}", "k.cu")
     check_scale(tmp_path / "k.fatbin")
@@ -224,7 +208,6 @@ def test_fat_binaries_of_nvcc(tmp_path: Path, mode: str) -> None:
 
 @needs_nvcc
 def test_an_executable_of_nvcc(tmp_path: Path) -> None:
-    pytest.importorskip("zstandard")
     (tmp_path / "k.cu").write_text(_SOURCE)
     (tmp_path / "main.cu").write_text("__global__ void other() {} int main() { return 0; }")
     run_nvcc(tmp_path, "-arch=compute_75", "k.cu", "main.cu", "-o", "program")
@@ -234,7 +217,6 @@ def test_an_executable_of_nvcc(tmp_path: Path) -> None:
 
 @needs_nvcc
 def test_a_relocatable_object_of_nvcc(tmp_path: Path) -> None:
-    pytest.importorskip("zstandard")
     (tmp_path / "k.cu").write_text(_SOURCE)
     run_nvcc(tmp_path, "-c", "-rdc=true", "-arch=compute_75", "k.cu", "-o", "k.o")
     check_scale(tmp_path / "k.o")

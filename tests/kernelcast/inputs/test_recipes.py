@@ -15,6 +15,7 @@ import pytest
 from kernelcast.errors import InputError
 from kernelcast.inputs.clang import find_clang
 from kernelcast.inputs.cuda.nvrtc_library import load_nvrtc
+from kernelcast.inputs.native.tools import toolset
 
 _TEXT = (Path(__file__).parents[3] / "docs" / "inputs.md").read_text(encoding="utf-8")
 _CODE = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -37,7 +38,7 @@ def missing_producer(code: dict[str, str]) -> str:
     command = code.get("sh", "").split(" ")[0]
     if command and shutil.which(command) is None:
         return command
-    for module in ("jax", "triton", "numba_cuda"):
+    for module in ("jax", "triton", "numba_cuda", "cupy"):
         imported = module.removesuffix("_cuda")
         if re.search(rf"^(import|from) {imported}\b", code["python"], re.MULTILINE):
             return "" if importlib.util.find_spec(module) else module
@@ -51,8 +52,8 @@ def missing_producer(code: dict[str, str]) -> str:
             find_clang("OpenCL C")
         except InputError:
             return "clang"
-    if '"program"' in code["python"] and not importlib.util.find_spec("zstandard"):
-        return "zstandard"
+    if '.cubin"' in code["python"] and toolset(75) is None:
+        return "NVIDIA's disassembler"
     return ""
 
 

@@ -186,14 +186,14 @@ def _module(kind: str, seed: Seed, random_: random.Random) -> Module:
 
 def _in_fat_binary(seed: Seed, random_: random.Random) -> bytes:
     import lz4.block
-    import zstandard
+    import pyarrow as pa
 
     compression = random_.choice((0, 1 << 13, 1 << 15))
     stored = seed.content
     if compression == 1 << 13:
         stored = lz4.block.compress(stored, store_size=False)
     elif compression:
-        stored = zstandard.ZstdCompressor().compress(stored)
+        stored = pa.Codec("zstd").compress(stored, asbytes=True)
     padded = stored + bytes(-len(stored) % 8)
     entry = struct.pack("<HHIQ", 2, 0x101, 64, len(padded))
     entry += struct.pack("<IIHHI", len(stored), 0, 0, 0, seed.architecture)

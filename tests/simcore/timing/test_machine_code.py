@@ -12,6 +12,8 @@ from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
+pytestmark = pytest.mark.usefixtures("assembler")
+
 LENGTH = 400
 HEAD = """.version 8.0
 .target sm_70
