@@ -11,6 +11,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
@@ -96,7 +97,7 @@ def test_sampled_launches_find_it_too() -> None:
     keeps = SPENDS.replace("    mov.u32 %r3, 1; st.global.u32 [%rd4], %r3;\n", "")
     args = [_trips(777), np.zeros(THREAD_BLOCKS, np.float32)]
     kernel = kc.load_ptx(keeps)["spends"]
-    trace = kernel.run(grid=THREAD_BLOCKS, block=32, args=args, devices=[GPU], sampling="always")
+    trace = kernel.run(grid=THREAD_BLOCKS, block=32, args=args, devices=[GPU], sampling=Sampling.ALWAYS)
     paths = trace.data.paths
     assert paths is not None
     assert paths.longest is not None
