@@ -97,7 +97,9 @@ def test_sampled_launches_find_it_too() -> None:
     keeps = SPENDS.replace("    mov.u32 %r3, 1; st.global.u32 [%rd4], %r3;\n", "")
     args = [_trips(777), np.zeros(THREAD_BLOCKS, np.float32)]
     kernel = kc.load_ptx(keeps)["spends"]
-    trace = kernel.run(grid=THREAD_BLOCKS, block=32, args=args, devices=[GPU], sampling=Sampling.ALWAYS)
+    trace = kernel.run(
+        grid=THREAD_BLOCKS, block=32, args=args, devices=[GPU], sampling=Sampling.ALWAYS
+    )
     paths = trace.data.paths
     assert paths is not None
     assert paths.longest is not None
