@@ -193,6 +193,7 @@ def _kernels(process: ProcessResult) -> Iterator[dict[str, Any]]:
                 {
                     "device": device,
                     "total_s": item.total_s[at],
+                    "mean_s": item.total_s[at] / item.launches,
                     "share": item.total_s[at] / wholes[at] if wholes[at] else None,
                     "first_s": item.first_s[at],
                     "last_s": item.last_s[at],
