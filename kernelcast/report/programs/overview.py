@@ -109,7 +109,10 @@ def _of_capture(result: CaptureResult) -> Overview:
         *("device", ">time line", ">kernels", ">from", ">to", ">copies", ">idle"),
         "most of the time",
     )
-    rows, kernels, tracks, copies = [], [], [], dict[str, float]()
+    rows: list[list[Cell]] = []
+    kernels: list[KernelTime] = []
+    tracks: list[Track] = []
+    copies: dict[str, float] = {}
     for process in result.processes:
         for total, timeline in zip(process.totals, process.timelines, strict=True):
             first = [Cell(f"{process.process}: {process.program}")] if several else []

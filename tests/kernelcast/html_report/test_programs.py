@@ -57,9 +57,9 @@ def test_a_page_has_what_the_record_of_the_program_has(program: Written) -> None
         assert f"{total['device']} {row} {total['bound']}" in text
     for kernel in program.record["kernels"]:
         for item in kernel["estimates"]:
-            times = f"{format_seconds(item['total_s'])} {100 * item['share']:.1f} %"
+            both = f"{format_seconds(item['total_s'])} {100 * item['share']:.1f} %"
             mean = format_seconds(item["mean_s"])
-            row = f"{item['device']} {kernel['launches']} {times} {mean} {item['bottleneck']}"
+            row = f"{item['device']} {kernel['launches']} {both} {mean} {item['bottleneck']}"
             assert row in text
     assert program.path.stat().st_size < 6e6
 
