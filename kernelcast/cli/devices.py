@@ -51,15 +51,16 @@ def devices(
 @app.command("show")
 def show_device(
     name: Annotated[str, typer.Argument(metavar="NAME", help="GPU, by name or device file.")],
+    verbose: options.Verbose = 0,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
-    """Every value of one GPU with its unit and source, what was observed, and measured curves."""
+    """One GPU: its main values; -v every value with unit and source, observations, and curves."""
     device, observations = kc.device(name), load_observations(name)
     show_result(
         json=json,
         csv=csv,
         record=lambda: devices_report.device_record(device, observations),
         rows=lambda: devices_report.device_rows(device, observations),
-        report=lambda: devices_report.device_table(device, observations),
+        report=lambda: devices_report.device_table(device, observations, is_complete=bool(verbose)),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import kernelcast as kc
 from kernelcast.errors import KernelcastError
 from kernelcast.glossary import explained, glossary
 from kernelcast.models.interval.shares import SHARES, Group
@@ -60,6 +61,25 @@ def test_every_command_answers_in_one_screen(output: Output, command: str, file:
     lines = text.splitlines()
     assert 0 < len(lines) <= MOST_LINES
     assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("devices",), *(("devices", name) for name in kc.devices()), ("doctor",)]
+)
+@pytest.mark.drawn(6)
+def test_what_is_known_and_there_takes_one_screen(
+    output: Output, arguments: tuple[str, ...]
+) -> None:
+    lines = output(*arguments).splitlines()
+    assert 0 < len(lines) <= MOST_LINES
+    assert all(len(line) <= COLUMNS for line in lines)
+
+
+def test_all_values_of_a_device_are_told_when_asked(output: Output) -> None:
+    text = " ".join(output("devices", "gtx-480", "-v").split())
+    rows = json.loads(output("devices", "gtx-480", "--json"))["values"]
+    assert all(row["name"] in text for row in rows)
+    assert f"{len(rows)} values" in output("devices", "gtx-480")
 
 
 @pytest.mark.drawn(4)
