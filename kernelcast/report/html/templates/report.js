@@ -42,7 +42,9 @@ function views(code) {
   const bySource = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i] + ":" + code.source_line[i]);
   if (bySource.size) {
     const byFile = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i]);
-    const files = [...byFile.keys()].sort((a, b) => byFile.get(b).length - byFile.get(a).length);
+    const slots = code.slots_issued ? (i) => code.slots_issued[i] + code.slots_lost[i] : () => 1;
+    const costs = new Map([...byFile].map(([file, of]) => [file, sum(of.map(slots))]));
+    const files = [...byFile.keys()].sort((a, b) => costs.get(b) - costs.get(a));
     const lines = [];
     for (const file of files) {
       const texts = new Map(sources[file] || []);
