@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show_result
 from kernelcast.report import devices as devices_report
 from kernelcast.report import records, text
@@ -23,6 +25,11 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         named = args if args[0] in self.commands else ["show", *args]
         return super().resolve_command(ctx, named)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Names of GPUs beside `show`."""
+        names = [CompletionItem(name) for name in device_names(incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *names]
 
 
 app = typer.Typer(cls=_Commands, help="GPUs that are known, with the source of every value.")
@@ -50,7 +57,12 @@ def devices(
 
 @app.command("show")
 def show_device(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="GPU, by name or device file.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="GPU, by name or device file.", autocompletion=device_names
+        ),
+    ],
     verbose: options.Verbose = 0,
     json: options.Json = False,
     csv: options.Csv = False,

@@ -68,13 +68,14 @@ def device_rows(device: Device, observations: Observations = ()) -> Rows:
 
 
 def device_record(device: Device, observations: Observations = ()) -> Record:
-    """`values`: the rows by column; `curves`: their points and where they are from."""
+    """`values`: the rows by column; `sources`: how many are from where; `curves`: their points."""
     header, *rows = device_rows(device, observations)
     names = [str(name) for name in header]
     return {
         "device": device.name,
         "title": device.title,
         "values": [dict(zip(names, row, strict=True)) for row in rows],
+        "sources": dict(_sources(rows).most_common()),
         "curves": [_curve_record(name, curve) for name, curve in device.curves.items()],
     }
 
@@ -118,10 +119,13 @@ def _first(rows: Rows) -> Rows:
     return [by_name[name] for name in _FIRST if name in by_name]
 
 
+def _sources(rows: Rows) -> Counter[str]:
+    return Counter(str(source) for _, _, _, source, _ in rows)
+
+
 def _counts(device: Device, rows: Rows) -> str:
     """How many values there are, and from where."""
-    sources = Counter(str(source) for _, _, _, source, _ in rows)
-    told = ", ".join(f"{count} {source}" for source, count in sources.most_common())
+    told = ", ".join(f"{count} {source}" for source, count in _sources(rows).most_common())
     curves = f", and {len(device.curves)} curves" if device.curves else ""
     return f"{len(rows)} values: {told}{curves} (-v shows all with their references)"
 
