@@ -35,7 +35,7 @@ def assembly_text(
     text = [f"{LABEL}:"]
     for address, line, _ in told:
         if address in targets:
-            text.append(f".L{address:x}:")
+            text.append(f"{names.label(address)}:")
         text.append(f"\t{line}")
     text += [".Lfunc_end0:", f"\t.amdhsa_kernel {LABEL}"]
     text += [f"\t\t.amdhsa_{name} {value}" for name, value in code.settings.items()]
@@ -58,7 +58,7 @@ def _lines(
         target = line.address + line.size + _WORD * words
         if target not in starts:
             raise InputError(f"the code is damaged: a branch leads to {target:#x}")
-        yield line.address, f"{match['opcode']} .L{target:x}", target
+        yield line.address, f"{match['opcode']} {names.label(target)}", target
 
 
 class _Names:
@@ -71,6 +71,10 @@ class _Names:
         """What lower registers of a pair hold: the program counter."""
         self._halves: dict[int, str] = {}
         """Upper registers that still lack their half, and the text of it."""
+
+    def label(self, address: int) -> str:
+        """The label of an instruction: how far it is behind the first one."""
+        return f".L{address - self._code.address:x}"
 
     def named(self, line: Disassembled) -> str:
         """The text, with a name where it adds to a program counter."""

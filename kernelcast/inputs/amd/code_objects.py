@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelcast.errors import InputError, KernelcastError, nearest
@@ -18,12 +18,12 @@ from kernelcast.ptx_frontend.amdgcn.code_object import (
 from kernelcast.ptx_frontend.amdgcn.disassembly import LABEL, assembly_text
 from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
 from kernelcast.ptx_frontend.amdgcn.text import read_kernel
-from kernelcast.simcore.host.amd_disassembly import disassembled
+from kernelcast.simcore.host.amd_disassembly import Disassembled, disassembled
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 from kernelcast.simcore.isa.ir.parameters import Parameter, Symbol
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["CodeObjects", "load_code_objects"]
+__all__ = ["CodeObjects", "load_code_objects", "module_of_image"]
 
 _MOST_NAMES = 5
 _TYPES = {1: ScalarType.B8, 2: ScalarType.B16, 4: ScalarType.B32, 8: ScalarType.B64}
@@ -108,11 +108,15 @@ def _module(content: bytes, path: str) -> Module:
         image = read_image(content)
     except InputError as error:
         raise InputError(f"{path}: {error.message}") from None
-    codes = list(image.kernels.values())
-    parts = disassembled([(code.address, code.content) for code in codes], image.architecture)
+    codes = [(code.address, code.content) for code in image.kernels.values()]
+    return module_of_image(image, disassembled(codes, image.architecture), path)
+
+
+def module_of_image(image: CodeImage, parts: Sequence[Sequence[Disassembled]], path: str) -> Module:
+    """The kernels of a code object, `parts` their instructions, and why others cannot run."""
     kernels: dict[str, Kernel] = {}
     rejected: dict[str, tuple[Exception, ...]] = {}
-    for code, lines in zip(codes, parts, strict=True):
+    for code, lines in zip(image.kernels.values(), parts, strict=True):
         where = f"{path} [{image.architecture} code of {code.name}]"
         try:
             text, variables = assembly_text(code, lines, image)
