@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from kernelcast.ranking.variants import VariantOptions as VariantOptions
     from kernelcast.ranking.variants import VariantTuning as VariantTuning
     from kernelcast.ranking.variants import tune_workload as tune_workload
+    from kernelcast.reporting import write_program_report as write_program_report
     from kernelcast.reporting import write_report as write_report
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
     from kernelcast.simcore.device.device import Device as Device
@@ -205,6 +206,7 @@ __all__ = [
     "tune",
     "tune_workload",
     "whatif",
+    "write_program_report",
     "write_report",
 ]
 
@@ -303,6 +305,7 @@ _HOMES = {
     "tune": "kernelcast.triton_calls.tuning",
     "tune_workload": "kernelcast.ranking.variants",
     "whatif": "kernelcast.architectures",
+    "write_program_report": "kernelcast.reporting",
     "write_report": "kernelcast.reporting",
 }
 

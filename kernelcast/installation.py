@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
+from pathlib import Path
 
 from kernelcast.errors import KernelcastError
 from kernelcast.shipped_files import examples_folder, validation_folder
@@ -18,7 +19,7 @@ __all__ = ["Component", "components"]
 _C_COMPILERS = ("cc", "gcc", "clang")
 _PACKAGES = (
     ("triton", "kernels of Triton, run, estimated and tuned", "pip install triton"),
-    ("torch", "tensors of PyTorch as arguments, and its operators", "pip install torch"),
+    ("torch", "tensors and modules of PyTorch", "pip install torch"),
     ("numba-cuda", "kernels of Numba", "pip install 'numba-cuda[cu13]'"),
     ("pandas", "results as tables, `.to_frame()`", "pip install 'kernelcast[pandas]'"),
     ("pystencils", "stencils of pystencils", "pip install 'kernelcast[pystencils]'"),
@@ -27,12 +28,16 @@ _PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part: what is there of it, empty where it is missing, what it adds, how to get it."""
+    """One part: what is there of it, empty where it is missing, what it adds, how to get it.
+
+    `place` is the file or folder where it is.
+    """
 
     name: str
     found: str
     adds: str
     how: str = ""
+    place: str = ""
 
     @property
     def is_found(self) -> bool:
@@ -51,7 +56,7 @@ def components() -> Iterator[Component]:
         yield _checked(language, adds, "apt install clang", partial(_clang, language))
     yield _c_compiler()
     for package, adds, how in _PACKAGES:
-        yield _checked(package, adds, how, partial(metadata.version, package))
+        yield _checked(package, adds, how, partial(_package, package))
     yield _checked(
         "OpenCL devices",
         "`kernelcast bench` measures them",
@@ -60,19 +65,21 @@ def components() -> Iterator[Component]:
     )
     yield _store()
     examples = examples_folder()
-    found = str(examples) if examples.is_dir() else ""
-    yield Component("examples", found, "`kernelcast examples` copies them", "install anew")
+    found, place = ("there", str(examples)) if examples.is_dir() else ("", "")
+    yield Component("examples", found, "`kernelcast examples` copies them", "install anew", place)
     yield _checked(
         "validation data",
-        "`kernelcast validate`: every published and measured time beside the predicted one",
+        "`kernelcast validate`: against measured times",
         "work in a clone, or unpack the source distribution",
-        lambda: str(validation_folder()),
+        lambda: ("there", str(validation_folder())),
     )
 
 
-def _checked(name: str, adds: str, how: str, find: Callable[[], str]) -> Component:
+def _checked(name: str, adds: str, how: str, find: Callable[[], tuple[str, str]]) -> Component:
+    """What `find` finds, and where; missing where it raises an error."""
     try:
-        return Component(name, find(), adds, how)
+        found, place = find()
+        return Component(name, found, adds, how, place)
     except (KernelcastError, metadata.PackageNotFoundError, OSError):
         return Component(name, "", adds, how)
 
@@ -81,44 +88,49 @@ def _simulators() -> Component:
     from kernelcast.simcore.host.ready_code import INSTALLED
 
     found = "ready" if any(INSTALLED.glob("*")) else ""
-    adds = "the first estimate in seconds; without it the simulators are compiled when first used"
+    adds = "the first estimate in seconds"
     return Component("compiled simulators", found, adds, "python -m kernelcast.machine_code")
 
 
-def _nvrtc() -> str:
+def _package(name: str) -> tuple[str, str]:
+    return metadata.version(name), ""
+
+
+def _nvrtc() -> tuple[str, str]:
     from kernelcast.inputs.cuda.nvrtc_library import cuda_header_folders, load_nvrtc
 
     load_nvrtc()
     folders = cuda_header_folders()
-    return f"NVRTC, headers in {folders[0]}" if folders else ""
+    return ("NVRTC", str(folders[0])) if folders else ("", "")
 
 
 def _assemblers() -> Iterator[Component]:
     from kernelcast.inputs.native.installed_tools import installed_tools
 
     for tool in installed_tools():
-        adds = f"machine code of {tool.architectures}: truer times than source code has"
-        found = "" if tool.path is None else f"{tool.version} {tool.path}".strip()
-        yield Component(tool.name, found, adds, tool.how)
+        adds = f"truer times, of machine code of {tool.architectures}"
+        found = "" if tool.path is None else tool.version or "there"
+        yield Component(tool.name, found, adds, tool.how, str(tool.path or ""))
 
 
-def _clang(language: str) -> str:
+def _clang(language: str) -> tuple[str, str]:
     from kernelcast.inputs.clang import find_clang, find_newest_clang
 
     clang = find_newest_clang(language) if language == "HIP" else find_clang(language)
-    return f"clang {clang.version} {clang.program}"
+    return f"clang {clang.version}", clang.program
 
 
 def _c_compiler() -> Component:
-    found = next((path for name in _C_COMPILERS if (path := shutil.which(name))), "")
-    adds = "`kernelcast capture` and `build`: whole programs"
-    return Component("C compiler", found, adds, "apt install gcc")
+    place = next((path for name in _C_COMPILERS if (path := shutil.which(name))), "")
+    found = Path(place).name
+    adds = "whole programs: `kernelcast capture`, `build`"
+    return Component("C compiler", found, adds, "apt install gcc", place)
 
 
-def _opencl_devices() -> str:
+def _opencl_devices() -> tuple[str, str]:
     from kernelcast.opencl_bench.drivers import opencl_devices
 
-    return ", ".join(item.name for item in opencl_devices())
+    return ", ".join(item.name for item in opencl_devices()), ""
 
 
 def _store() -> Component:
@@ -131,4 +143,5 @@ def _store() -> Component:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     is_writable = os.access(nearest, os.W_OK)
     how = f"make {nearest} writable, or name a folder in KERNELCAST_CACHE"
-    return Component("store", str(folder) if is_writable else "", adds, how)
+    found = "there" if is_writable else ""
+    return Component("store", found, adds, how, str(folder))

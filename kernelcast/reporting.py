@@ -13,10 +13,13 @@ from kernelcast.partial_files import ReplacedFile
 if TYPE_CHECKING:
     from kernelcast.comparison.records import Recorded
     from kernelcast.models.estimate import Estimate
+    from kernelcast.program_capture.result import CaptureResult
+    from kernelcast.report.programs.overview import Overview
     from kernelcast.simcore.device.device import Device
     from kernelcast.simcore.profile.profile import KernelProfile
+    from kernelcast.torch_modules.module_estimate import ModuleEstimate
 
-__all__ = ["check_report_target", "report_records", "write_report"]
+__all__ = ["check_report_target", "report_records", "write_program_report", "write_report"]
 
 _SUFFIXES = (".html", ".htm")
 
@@ -41,7 +44,27 @@ def write_report(
 
     target = check_report_target(path)
     before = None if baseline is None else read_records(Path(baseline))
-    text = _page(_paired(estimates, profiles), before)
+    _write(target, _page(_paired(estimates, profiles), before))
+
+
+def write_program_report(
+    path: str | os.PathLike[str], result: CaptureResult | ModuleEstimate
+) -> None:
+    """Writes a page about a captured program or a module of PyTorch.
+
+    Totals, time by kernel and the time line, then what `write_report` tells, of the longest launch
+    of the kernels that take most of the time. Captures have it where
+    `CaptureOptions.explained_kernels` kept the profiles.
+    KernelcastError where nothing was launched or kept, and as `write_report` has it.
+    """
+    from kernelcast.report.programs.overview import overview
+
+    target = check_report_target(path)
+    shown = overview(result)
+    _write(target, _page(shown.explained, None, shown))
+
+
+def _write(target: Path, text: str) -> None:
     try:
         with ReplacedFile(target) as stream:
             stream.write(text.encode("utf-8", "replace"))
@@ -76,7 +99,11 @@ def report_records(found: Sequence[Explained]) -> list[dict[str, Any]]:
     return records
 
 
-def _page(found: Sequence[Explained], before: Sequence[Recorded] | None) -> str:
+def _page(
+    found: Sequence[Explained],
+    before: Sequence[Recorded] | None,
+    program: Overview | None = None,
+) -> str:
     from kernelcast.report.html.report import report_page
     from kernelcast.report.summary import answer
 
@@ -85,7 +112,7 @@ def _page(found: Sequence[Explained], before: Sequence[Recorded] | None) -> str:
         answer([estimate for estimate, _ in found if estimate.kernel == record["kernel"]])
         for record in records
     ]
-    return report_page(records, answers, _comparison(records, before))
+    return report_page(records, answers, _comparison(records, before), program)
 
 
 def _comparison(records: Iterable[dict[str, Any]], before: Sequence[Recorded] | None) -> Any:

@@ -30,6 +30,7 @@ NOT_RUN = {
     "capture: kernelcast estimate": "needs what a captured program leaves",
     "first-decision: kernelcast": "tests/test_documents.py walks the page",
     "mpd-cpd: kernelcast estimate ...": "no whole command line",
+    "report: kernelcast capture": "needs the program that nvcc builds",
     "sweep: kernelcast sweep plan.toml --scheduler": "needs a scheduler under that name",
     "traces: kernelcast trace import": "needs traces of a GPU program; tests/traces has made ones",
     "validation: kernelcast": "minutes to hours: make validate-small",

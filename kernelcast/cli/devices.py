@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names
 from kernelcast.cli.terminal import show_result
 from kernelcast.report import devices as devices_report
 from kernelcast.report import records, text
@@ -23,6 +25,11 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         named = args if args[0] in self.commands else ["show", *args]
         return super().resolve_command(ctx, named)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Names of GPUs beside `show`."""
+        names = [CompletionItem(name) for name in device_names(incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *names]
 
 
 app = typer.Typer(cls=_Commands, help="GPUs that are known, with the source of every value.")
@@ -50,16 +57,22 @@ def devices(
 
 @app.command("show")
 def show_device(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="GPU, by name or device file.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="GPU, by name or device file.", autocompletion=device_names
+        ),
+    ],
+    verbose: options.Verbose = 0,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
-    """Every value of one GPU with its unit and source, what was observed, and measured curves."""
+    """One GPU: its main values; -v every value with unit and source, observations, and curves."""
     device, observations = kc.device(name), load_observations(name)
     show_result(
         json=json,
         csv=csv,
         record=lambda: devices_report.device_record(device, observations),
         rows=lambda: devices_report.device_rows(device, observations),
-        report=lambda: devices_report.device_table(device, observations),
+        report=lambda: devices_report.device_table(device, observations, is_complete=bool(verbose)),
     )

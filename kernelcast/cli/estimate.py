@@ -14,7 +14,7 @@ import kernelcast as kc
 from kernelcast.cli import estimate_options, options
 from kernelcast.cli.model_options import OwnOptions
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
-from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
+from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, TIME_SHARES_MODEL, check_plot, write_plot
 from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.trace_source import Simulator, first_compiled
 from kernelcast.comparison.records import read_records
@@ -193,8 +193,10 @@ def estimate(
         source, profiles = trace.profile, trace.profiles(devices)
     estimates = request.estimates(source, profiles)
     if plot is not None:
-        # One picture shows one kernel: its profile of the first GPU stands for all of them.
-        drawn = request.estimates(source, profiles[:1] * len(devices))
+        drawn = estimates
+        if set(models) != {TIME_SHARES_MODEL}:
+            # One kernel is one line of the picture: its profile of the first GPU stands for all.
+            drawn = request.estimates(source, profiles[:1] * len(devices))
         write_plot(plot, drawn, profiles[0], devices, measured)
     of_estimates = profiles * len(models or (None,))
     if report is not None:

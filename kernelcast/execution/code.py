@@ -212,7 +212,7 @@ def planned(
             plan.machine.append((_made(kernel, native, architecture), group))
             _note_library(plan, native, kernel.name, group)
         except _NO_MACHINE_CODE as error:
-            _fall_back(plan, group, error, code)
+            _fall_back(plan, kernel, group, error, code)
     return plan
 
 
@@ -247,13 +247,20 @@ def _note_library(
 
 
 def _fall_back(
-    plan: CodePlan, devices: Sequence[Device], error: KernelcastError, code: Code
+    plan: CodePlan,
+    kernel: Kernel,
+    devices: Sequence[Device],
+    error: KernelcastError,
+    code: Code,
 ) -> None:
     if code is Code.NATIVE:
         raise error
     plan.source.extend(devices)
+    what = _NO_CODE
+    if kernel.machine is not None:
+        what = f"machine code of {kernel.code} was executed, not its own"
     for device in devices:
-        plan.notes[device.name] = f"{_NO_CODE}: {_first_line(error)}"
+        plan.notes[device.name] = f"{what}: {_first_line(error)}"
 
 
 def _first_line(error: KernelcastError) -> str:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.input_files import open_input, read_input
-from kernelcast.inputs.amd.code_objects import amd_contents
+from kernelcast.inputs.amd.code_objects import load_code_objects
 from kernelcast.inputs.amd.generated_code import GeneratedCode, code_of_ir
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
 from kernelcast.inputs.amd.opencl_code import opencl_code
@@ -102,7 +102,7 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
     """Executables and fat binaries, LLVM IR and SPIR-V by their first bytes, else PTX."""
     content = _beginning(file)
     if is_amd_elf(content) or is_bundle(content):
-        raise InputError(f"{file}: {amd_contents(read_input(file))}")
+        return _amd_code(file, options)
     is_machine_code = is_elf(content) or is_fat_binary(content)
     if options.options or options.include or (options.names and not is_machine_code):
         raise InputError(f"{file}: compiler options and names are for CUDA C++, HIP and OpenCL C")
@@ -122,6 +122,12 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")
     module = read_module(file)
     return LoadedModule(module, native=AssembledPtx(partial(_text, file), module))
+
+
+def _amd_code(file: Path, options: CompilerOptions) -> LoadedModule:
+    if options.options or options.include:
+        raise InputError(f"{file}: compiler options are for sources, not for machine code")
+    return load_code_objects(read_input(file), str(file), options.architecture or "")
 
 
 def _text(file: Path) -> str:

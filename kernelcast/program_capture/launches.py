@@ -25,6 +25,7 @@ from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.program_capture.arena import CallError
 from kernelcast.program_capture.code import Function
+from kernelcast.program_capture.longest import LongestLaunches
 from kernelcast.program_capture.options import CaptureOptions
 from kernelcast.program_capture.protocol import LaunchRequest, Status
 from kernelcast.simcore.device.device import Device
@@ -104,8 +105,13 @@ class Launches:
     """Repeats that were not executed, because the user does not need what they compute."""
     largest_change: float = 0.0
     """The largest relative change of a time at a check."""
+    longest: LongestLaunches = field(init=False)
+    """What a page about the program needs."""
     _known: dict[tuple[LaunchRequest, bytes], _Repeated] = field(default_factory=dict)
     _shapes: dict[LaunchRequest, _Shape] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.longest = LongestLaunches(self.options.explained_kernels)
 
     def make(self, function: Function, request: LaunchRequest, parameters: bytes) -> Estimated:
         """Executes one launch: what it costs. CallError, with the reason, when it fails."""
@@ -113,10 +119,13 @@ class Launches:
         known = self._known.get((sizes, parameters))
         try:
             if known is not None:
-                return self._repeat(function, sizes, parameters, known)
-            return self._first(function, sizes, parameters)
+                found = self._repeat(function, sizes, parameters, known)
+            else:
+                found = self._first(function, sizes, parameters)
         except KernelcastError as error:
             raise CallError(_status_of(error), f"{function.kernel.name}: {error}") from error
+        self.longest.count(function.kernel.name, found.seconds[0])
+        return found
 
     def _first(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> Estimated:
         shape = self._shapes.setdefault(sizes, _Shape())
@@ -167,6 +176,7 @@ class Launches:
         )
         profiles = trace.profiles(self.devices)
         estimates = tuple(estimate(profile) for profile in profiles)
+        self.longest.note(function.kernel.name, estimates, profiles)
         shares = tuple(_share(profile) for profile in profiles)
         return Estimated(estimates, shares)
 

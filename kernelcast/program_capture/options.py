@@ -42,7 +42,9 @@ class CaptureOptions:
     whose time is known are not executed, so that results are wrong from then on. `limits` are
     those of each launch, by default none. `recording`: the file of a recording to write. `tell`
     gets lines for people, `step` the number of launches that were made and the last one's kernel.
-    `is_quiet`: the program's standard output goes to standard error.
+    `is_quiet`: the program's standard output goes to standard error. Of `explained_kernels`
+    kernels, those that take most of the time, the longest launch's profiles are kept for
+    `write_program_report`.
     """
 
     code: Code | str | None = None
@@ -51,6 +53,7 @@ class CaptureOptions:
     every: bool = False
     is_fast: bool = False
     is_quiet: bool = False
+    explained_kernels: int = 0
     limits: Limits = _NO_LIMITS
     recording: Path | None = None
     tell: Callable[[str], None] = print

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kernelcast.models.estimate import Estimate
 from kernelcast.notebook import Tabular
+from kernelcast.program_capture.longest import Explained
 from kernelcast.program_capture.session import CopyRecord, Failure, LaunchRecord, Session
 from kernelcast.program_capture.timeline.span import Span, SpanKind
 from kernelcast.program_capture.timeline.timeline import DeviceTimeline
@@ -77,6 +78,8 @@ class ProcessResult:
     stale_reads: int
     largest_change: float
     most_used_bytes: int
+    explained: Mapping[str, Sequence[Explained]] = field(default_factory=dict)
+    """The longest launches by kernel, on each device; see `CaptureOptions.explained_kernels`."""
 
     @classmethod
     def of(cls, session: Session) -> ProcessResult:
@@ -95,6 +98,7 @@ class ProcessResult:
             session.stale_reads,
             session.launches.largest_change,
             session.arena.most_used_bytes,
+            session.launches.longest.kept,
         )
 
     @property

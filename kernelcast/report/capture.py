@@ -16,14 +16,14 @@ from kernelcast.units import format_seconds
 if TYPE_CHECKING:
     from kernelcast.program_capture.result import CaptureResult, KernelTotal, ProcessResult
 
-__all__ = ["capture_record", "capture_report"]
+__all__ = ["capture_notes", "capture_record", "capture_report", "headline"]
 
 _MOST_KERNELS = 10
 
 
 def capture_report(result: CaptureResult) -> RenderableType:
     """Totals of each device first, then the kernels by their time."""
-    parts: list[RenderableType] = [Text(_headline(result), style="bold")]
+    parts: list[RenderableType] = [Text(headline(result), style="bold")]
     for process in result.processes:
         if len(result.processes) > 1:
             parts.append(Text(f"process {process.process}: {process.program}"))
@@ -31,7 +31,8 @@ def capture_report(result: CaptureResult) -> RenderableType:
     return Group(*parts)
 
 
-def _headline(result: CaptureResult) -> str:
+def headline(result: CaptureResult) -> str:
+    """The program, how many launches it made, and how it ended."""
     name = " ".join(result.command)
     launches = sum(len(process.launches) for process in result.processes)
     if not result.processes:
@@ -61,29 +62,34 @@ def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
     yield totals
     if process.kernels:
         yield _kernel_table(process)
+    yield from map(Text, capture_notes(process))
+
+
+def capture_notes(process: ProcessResult) -> Iterator[str]:
+    """What the times rest on, and what was left out, in sentences."""
     for assumed in dict.fromkeys(total.assumed for total in process.totals if total.assumed):
         names = ", ".join(total.device for total in process.totals if total.assumed == assumed)
-        yield Text(f"Copies and calls of the host, assumed of {names}: {', '.join(assumed)}.")
+        yield f"Copies and calls of the host, assumed of {names}: {', '.join(assumed)}."
     stand_ins = sum(item.launches for item in process.kernels if item.is_stand_in)
     if stand_ins:
-        yield Text(
+        yield (
             f"{stand_ins:,} launches are of kernels of kernelcast (kernelcast_...) in place of "
             "cuBLAS's and cuRAND's: their times are not those of NVIDIA's kernels."
         )
     known = len(process.launches) - process.estimated
     if known > 0:
         change = f"{100 * process.largest_change:.1f} %"
-        yield Text(
+        yield (
             f"{process.estimated:,} launches were estimated; {known:,} repeat one of them or "
             f"differ in numbers only. Checks of repeats changed a time by {change} at most."
         )
     if process.skipped:
-        yield Text(
+        yield (
             f"{process.skipped:,} repeats were not executed (--fast); {process.stale_reads:,} "
             "copies to the host came after them."
         )
     for name, count in process.refused.items():
-        yield Text(f"not supported: {name} ({count} calls)")
+        yield (f"not supported: {name} ({count} calls)")
 
 
 def _kernel_table(process: ProcessResult) -> Table:
@@ -119,8 +125,10 @@ def capture_record(result: CaptureResult) -> dict[str, Any]:
     launches: list[dict[str, Any]] = []
     copies: list[dict[str, Any]] = []
     totals: list[dict[str, Any]] = []
+    kernels: list[dict[str, Any]] = []
     for process in result.processes:
         launches += _launches(process)
+        kernels += _kernels(process)
         copies += [
             {
                 "index": number,
@@ -164,9 +172,36 @@ def capture_record(result: CaptureResult) -> dict[str, Any]:
         "skipped": sum(process.skipped for process in result.processes),
         "stale_reads": result.stale_reads,
         "totals": totals,
+        "kernels": kernels,
         "copies": copies,
         "launches": launches,
     }
+
+
+def _kernels(process: ProcessResult) -> Iterator[dict[str, Any]]:
+    """All launches of a kernel together, those that take longest first."""
+    wholes = [
+        sum(item.total_s[at] for item in process.kernels) for at in range(len(process.devices))
+    ]
+    for item in process.kernels:
+        yield {
+            "process": process.process,
+            "kernel": item.kernel,
+            "is_stand_in": item.is_stand_in,
+            "launches": item.launches,
+            "estimates": [
+                {
+                    "device": device,
+                    "total_s": item.total_s[at],
+                    "mean_s": item.total_s[at] / item.launches,
+                    "share": item.total_s[at] / wholes[at] if wholes[at] else None,
+                    "first_s": item.first_s[at],
+                    "last_s": item.last_s[at],
+                    "bottleneck": item.bottlenecks[at],
+                }
+                for at, device in enumerate(process.devices)
+            ],
+        }
 
 
 def _launches(process: ProcessResult) -> Iterator[dict[str, Any]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
+from rich.console import Group, OverflowMethod, RenderableType
+from rich.text import Text
 
 from kernelcast.report.tables import column_table
 from kernelcast.report.text import exact_number
@@ -32,9 +34,19 @@ _UNITS = (
     (".texels_per_cycle", "texels/cycle"),
     *((f"tensor.{type_.value}", "multiply-adds/cycle") for type_ in TensorType),
     ("_hz", "Hz"),
+    ("_per_s", "1/s"),
     ("_s", "s"),
 )
 """Ends of names, longest first."""
+_FIRST = (
+    *("architecture.name", "architecture.compute_capability", "architecture.sm_count"),
+    *("architecture.clock_hz", "architecture.warp_width", "peak.fp32_flops_per_s"),
+    *("peak.fp64_flops_per_s", "tensor.fp16", "sm.max_warps", "sm.registers", "sm.shared_bytes"),
+    *("l1.capacity_bytes", "l2.capacity_bytes", "timing.l2_bandwidth_bytes_per_s"),
+    *("dram.capacity_bytes", "dram.bandwidth_bytes_per_s", "timing.dram_efficiency"),
+    *("timing.dram_latency_cycles", "timing.launch_overhead_s"),
+)
+"""What is shown of a device unless all is asked for."""
 _HEADER = ("name", "value", "unit", "source", "reference")
 
 Observations = Sequence["Observation"]
@@ -56,26 +68,39 @@ def device_rows(device: Device, observations: Observations = ()) -> Rows:
 
 
 def device_record(device: Device, observations: Observations = ()) -> Record:
-    """`values`: the rows by column; `curves`: their points and where they are from."""
+    """`values`: the rows by column; `sources`: how many are from where; `curves`: their points."""
     header, *rows = device_rows(device, observations)
     names = [str(name) for name in header]
     return {
         "device": device.name,
         "title": device.title,
         "values": [dict(zip(names, row, strict=True)) for row in rows],
+        "sources": dict(_sources(rows).most_common()),
         "curves": [_curve_record(name, curve) for name, curve in device.curves.items()],
     }
 
 
-def device_table(device: Device, observations: Observations = ()) -> RenderableType:
-    """All values of a device with their sources, and its curves, as tables."""
+def device_table(
+    device: Device, observations: Observations = (), *, is_complete: bool = True
+) -> RenderableType:
+    """The values of a device with their sources, and its curves, as tables.
+
+    Unless it is complete only the first values, a line each, and how many there are by source.
+    """
     header, *rows = device_rows(device, observations)
     title = f"{device.name}: {device.title}"
     values = column_table(title, "value", ">", "unit", *(str(name) for name in header[3:]))
-    values.columns[0].no_wrap = True
-    for key, value, *rest in rows:
-        shown = exact_number(value) if isinstance(value, float) else str(value)
-        values.add_row(str(key), shown, *(str(cell) for cell in rest))
+    for column in values.columns[:-1]:
+        column.no_wrap = True
+    overflow: OverflowMethod = "fold" if is_complete else "ellipsis"
+    for key, value, *rest, reference in rows if is_complete else _first(rows):
+        shown = str(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            shown = exact_number(value)
+        where = Text(str(reference), no_wrap=not is_complete, overflow=overflow)
+        values.add_row(str(key), shown, *(str(cell) for cell in rest), where)
+    if not is_complete:
+        return Group(values, Text(_counts(device, rows)))
     if not device.curves:
         return values
     curves = column_table("curves", "x", ">y", "spread", "source", "reference")
@@ -87,6 +112,22 @@ def device_table(device: Device, observations: Observations = ()) -> RenderableT
         for cells in _points(curve):
             curves.add_row(*cells)
     return Group(values, curves)
+
+
+def _first(rows: Rows) -> Rows:
+    by_name = {str(row[0]): row for row in rows}
+    return [by_name[name] for name in _FIRST if name in by_name]
+
+
+def _sources(rows: Rows) -> Counter[str]:
+    return Counter(str(source) for _, _, _, source, _ in rows)
+
+
+def _counts(device: Device, rows: Rows) -> str:
+    """How many values there are, and from where."""
+    told = ", ".join(f"{count} {source}" for source, count in _sources(rows).most_common())
+    curves = f", and {len(device.curves)} curves" if device.curves else ""
+    return f"{len(rows)} values: {told}{curves} (-v shows all with their references)"
 
 
 def _points(curve: MeasuredCurve) -> Iterator[tuple[str, str, str]]:

@@ -41,6 +41,7 @@ def rank_record(rankings: Sequence[Ranking]) -> dict[str, Any]:
 
 
 def _record(ranking: Ranking) -> dict[str, Any]:
+    best_s = ranking.rows[0].time_s if ranking.rows else 0.0
     return {
         "kernel": ranking.kernel,
         "device": ranking.device,
@@ -52,6 +53,7 @@ def _record(ranking: Ranking) -> dict[str, Any]:
                 "block": list(row.configuration.thread_block),
                 "folding": folding_label(row.configuration.folding),
                 "time_s": row.time_s,
+                "over_best": row.time_s / best_s if best_s else 1.0,
                 "limiter": row.limiter,
                 "pareto": row.is_undominated,
                 "volumes": dict(row.volumes),

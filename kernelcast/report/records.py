@@ -148,6 +148,23 @@ def profile_record(profile: KernelProfile, metrics: Sequence[MetricValue]) -> Re
         "device": profile.device,
         "code": profile.code,
         "metrics": {item.name: item.value for item in metrics},
+        "occupancy": occupancy_record(profile),
+    }
+
+
+def occupancy_record(profile: KernelProfile) -> Record | None:
+    """How many warps an SM holds of the launch, and why not more; None where nobody knows."""
+    resident = profile.occupancy
+    if resident is None:
+        return None
+    return {
+        "share": resident.fraction,
+        "warps_per_sm": resident.warps_per_sm,
+        "thread_blocks_per_sm": resident.thread_blocks_per_sm,
+        "limited_by": resident.limiter.value,
+        "registers_per_thread": resident.registers_per_thread,
+        "registers_assumed": resident.registers_assumed,
+        "waves": resident.waves,
     }
 
 
@@ -158,6 +175,7 @@ def metric_rows(metrics: Iterable[MetricValue]) -> Rows:
 
 def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
     """The instruction mix with its totals, as a record."""
+    total = sum(row.thread for row in mix.rows)
     return {
         "kernel": mix.kernel,
         "engine": engine,
@@ -171,7 +189,13 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
         "tensor_operations": dict(mix.tensor_operations),
         "classes": dict(mix.classes),
         "mix": [
-            {"opcode": row.opcode, "unit": row.unit, "thread": row.thread, "warp": row.warp}
+            {
+                "opcode": row.opcode,
+                "unit": row.unit,
+                "thread": row.thread,
+                "warp": row.warp,
+                "thread_share": row.thread / total if total else 0.0,
+            }
             for row in mix.rows
         ],
     }

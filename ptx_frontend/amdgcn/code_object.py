@@ -16,7 +16,15 @@ from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.amdgcn.message_pack import unpacked
 from kernelcast.ptx_frontend.sass.container.elf import DAMAGED, machine_of, open_elf
 
-__all__ = ["CodeObject", "KernelMetadata", "bundled", "is_amd_elf", "is_bundle", "read_code_object"]
+__all__ = [
+    "ArgumentMetadata",
+    "CodeObject",
+    "KernelMetadata",
+    "bundled",
+    "is_amd_elf",
+    "is_bundle",
+    "read_code_object",
+]
 
 _MACHINE = 224
 """EM_AMDGPU."""
@@ -25,6 +33,16 @@ _METADATA_NOTE = 32
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 _MOST_ENTRIES = 1000
 _TARGET = re.compile(r"gfx[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentMetadata:
+    """One argument at byte `offset`; `kind` is `by_value`, `global_buffer` or their like."""
+
+    name: str
+    offset: int
+    size: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +63,9 @@ class KernelMetadata:
     argument_bytes: int
     spilled_vector_registers: int = 0
     spilled_scalar_registers: int = 0
+    arguments: tuple[ArgumentMetadata, ...] = ()
+    """Those that the source declares."""
+    required_threads: tuple[int, int, int] | None = None
 
     @property
     def lane_registers(self) -> int:
@@ -54,10 +75,11 @@ class KernelMetadata:
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:
-    """`architecture` is `gfx90a` or its like."""
+    """`architecture` is `gfx90a` or its like; `version` that of the metadata."""
 
     architecture: str
     kernels: tuple[KernelMetadata, ...]
+    version: tuple[int, ...] = ()
 
     def kernel(self, name: str) -> KernelMetadata:
         """The kernel of that name; InputError when there is none."""
@@ -111,7 +133,8 @@ def read_code_object(content: bytes) -> CodeObject:
             if target is None:
                 raise InputError(f"the code object is for {metadata['amdhsa.target']!r}")
             kernels = tuple(_kernel(entry) for entry in metadata.get("amdhsa.kernels", ()))
-            return CodeObject(target[0], kernels)
+            version = tuple(int(number) for number in metadata.get("amdhsa.version", ()))
+            return CodeObject(target[0], kernels, version)
     except DAMAGED as error:
         raise InputError(f"the code object is damaged: {error}") from None
     raise InputError("the code object has no metadata: it is older than version 3 (2018)")
@@ -147,4 +170,21 @@ def _kernel(entry: Any) -> KernelMetadata:
         argument_bytes=int(entry[".kernarg_segment_size"]),
         spilled_vector_registers=int(entry.get(".vgpr_spill_count", 0)),
         spilled_scalar_registers=int(entry.get(".sgpr_spill_count", 0)),
+        arguments=tuple(_arguments(entry.get(".args", ()))),
+        required_threads=_sizes(entry.get(".reqd_workgroup_size")),
     )
+
+
+def _arguments(entries: Any) -> Iterator[ArgumentMetadata]:
+    for number, entry in enumerate(entries):
+        kind = str(entry[".value_kind"])
+        if not kind.startswith("hidden_"):
+            name = str(entry.get(".name", f"param_{number}"))
+            yield ArgumentMetadata(name, int(entry[".offset"]), int(entry[".size"]), kind)
+
+
+def _sizes(given: Any) -> tuple[int, int, int] | None:
+    if given is None:
+        return None
+    x, y, z = (int(size) for size in given)
+    return x, y, z

@@ -11,7 +11,10 @@ from kernelcast.errors import InputError, SourceSpan
 __all__ = ["AsmInstruction", "AsmKernel", "read_kernel"]
 
 _LABEL = re.compile(r"^([\w.$]+):")
-_PLACE = re.compile(r"^\t\.loc\t[^;]*;\s*(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)")
+_PLACES = re.compile(r"^\t\.loc\t[^;]*;\s*(?P<places>\S.*)")
+_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)(?: @\[ |[ \]]*$)")
+_OUR_HEADERS = "/inputs/amd/headers/"
+"""Files that stand for ROCm's headers: what they inline is of the line that uses them."""
 _INSTRUCTION = re.compile(r"^\t(?P<opcode>[a-z]\w*)(?:[ \t]+(?P<rest>[^;]*?))?\s*(?:;.*)?$")
 _DIRECTIVE = re.compile(r"^\t\t\.amdhsa_(\w+) (\d+)", re.MULTILINE)
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
@@ -63,8 +66,8 @@ def _instructions(lines: list[str], start: int, path: str) -> Iterator[AsmInstru
             return
         if label := _LABEL.match(line):
             labels.append(label[1])
-        elif place := _PLACE.match(line):
-            origin = SourceSpan(place["file"], int(place["line"]), int(place["column"]))
+        elif places := _PLACES.match(line):
+            origin = _origin(places["places"])
         elif (found := _INSTRUCTION.match(line)) and not found["opcode"].startswith("."):
             operands, modifiers = _operands(found["rest"] or "")
             mnemonic = found["opcode"]
@@ -72,6 +75,16 @@ def _instructions(lines: list[str], start: int, path: str) -> Iterator[AsmInstru
             span = SourceSpan(path, number, 2, len(line.strip()), line.strip())
             yield AsmInstruction(opcode, mnemonic, operands, modifiers, tuple(labels), span, origin)
             labels = []
+
+
+def _origin(places: str) -> SourceSpan | None:
+    """`header.h:21:1 @[ kernel.hip:4:27 ]`: the innermost place that is in no header of ours."""
+    chain = [
+        SourceSpan(found["file"], int(found["line"]), int(found["column"]))
+        for found in _PLACE.finditer(places)
+    ]
+    outside = (place for place in chain if _OUR_HEADERS not in place.file)
+    return next(outside, chain[0] if chain else None)
 
 
 def _operands(rest: str) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -152,7 +152,9 @@ def test_the_command_line_prints_what_oclgrind_does(
     }
     assert wanted["load global (4000 bytes)"] == 1000
     record = json.loads(output("mix", str(folder / "w.toml"), "--counting", "plain", "--json"))
-    assert all(set(row) == {"opcode", "unit", "thread", "warp"} for row in record["mix"])
+    assert all(
+        set(row) == {"opcode", "unit", "thread", "warp", "thread_share"} for row in record["mix"]
+    )
     assert dict(map(as_oclgrind, record["mix"])) == wanted
 
 

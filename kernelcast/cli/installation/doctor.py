@@ -8,7 +8,7 @@ from kernelcast.cli.terminal import show, show_line
 __all__ = ["doctor"]
 
 
-def doctor(json: options.Json = False) -> None:
+def doctor(verbose: options.Verbose = 0, json: options.Json = False) -> None:
     """Which compilers, tools, libraries and devices are there, and what the missing ones would add.
 
     Nothing of it is needed to estimate PTX; exit status 0 whatever is missing.
@@ -21,4 +21,4 @@ def doctor(json: options.Json = False) -> None:
     if json:
         show_line(to_json(installation_record(found)))
     else:
-        show(installation_table(found))
+        show(installation_table(found, verbose))

@@ -11,9 +11,11 @@ from kernelcast.cli import options
 from kernelcast.cli.programs import options as capture_options
 from kernelcast.cli.terminal import launch_progress, show, show_error, show_line
 from kernelcast.errors import InputError
+from kernelcast.program_capture.longest import most_explained
 from kernelcast.report import records
 from kernelcast.report.capture import capture_record, capture_report
 from kernelcast.report.chrome_trace import chrome_trace
+from kernelcast.reporting import check_report_target
 
 __all__ = ["capture"]
 
@@ -32,6 +34,7 @@ def capture(
     clock: capture_options.Clock = False,
     output: capture_options.Output = None,
     trace: capture_options.Trace = None,
+    report: capture_options.Report = None,
     launch: capture_options.Launch = None,
     workload: capture_options.WorkloadFile = None,
     json: options.Json = False,
@@ -48,6 +51,8 @@ def capture(
         raise InputError("--every executes each launch and --fast leaves repeats out: give one")
     devices = options.named_devices(device or [_USUAL_DEVICE])
     extraction = _extraction(launch, workload)
+    if report is not None:
+        check_report_target(report)
     recording = output if output is not None and output.suffix == _RECORDING else None
     with launch_progress() as step:
         chosen = kc.CaptureOptions(
@@ -59,6 +64,7 @@ def capture(
             is_clock_predicted=clock,
             is_quiet=json,
             recording=recording,
+            explained_kernels=0 if report is None else most_explained(len(devices)),
             tell=show_error,
             step=step,
             before_launch=extraction,
@@ -69,6 +75,8 @@ def capture(
             result = kc.capture_program(program, devices, chosen)
     _write(result, None if recording else output, trace)
     show_line(records.to_json(capture_record(result))) if json else show(capture_report(result))
+    if report is not None:
+        kc.write_program_report(report, result)
     if extraction is not None and not extraction.is_done:
         raise InputError(f"there is no launch {extraction.number}: nothing was written")
     if result.status or result.failed or result.stale_reads:

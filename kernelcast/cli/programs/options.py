@@ -19,6 +19,7 @@ __all__ = [
     "LimitSeconds",
     "Output",
     "ProgramCommand",
+    "Report",
     "Trace",
     "WorkloadFile",
 ]
@@ -76,6 +77,15 @@ Trace = Annotated[
         "--trace",
         help="Write the time line for Perfetto or Chrome (chrome://tracing).",
         metavar="FILE.json",
+    ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Write a page about the program, HTML: totals, time by kernel, time line, and of the "
+        "kernels that take longest what `estimate --report` tells.",
+        metavar="FILE.html",
     ),
 ]
 LimitSeconds = Annotated[

@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from kernelcast.cli import options
+from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import bundled
 from kernelcast.cli.validate.opencl import show_opencl
 from kernelcast.cli.validate.output import ValidationOutput
@@ -45,7 +46,8 @@ _WITHOUT_BASELINE = {
 }
 
 _Models: TypeAlias = Annotated[
-    list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
+    list[str] | None,
+    typer.Option(help="Only this model; repeatable. Default: all.", autocompletion=model_names),
 ]
 _Accept: TypeAlias = Annotated[
     bool, typer.Option("--accept", help="Make these errors the baseline that CI compares with.")
@@ -64,6 +66,7 @@ _Devices: TypeAlias = Annotated[
         "V100 and MI210. For measured: those that were measured with our own tools, such as "
         "h100-sxm; default: published times.",
         rich_help_panel=_OF_THE_SUITE,
+        autocompletion=device_names,
     ),
 ]
 _AllDevices: TypeAlias = Annotated[

@@ -10,6 +10,7 @@ from kernelcast.report.details.instructions import instructions_record
 from kernelcast.report.details.levels import memory_record, rates_record
 from kernelcast.report.details.slots import slots_record, topdown_parts
 from kernelcast.report.devices import device_record
+from kernelcast.report.records import occupancy_record
 from kernelcast.simcore.profile.instruction_use import instruction_use
 
 if TYPE_CHECKING:
@@ -75,21 +76,11 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 def _launch(profile: KernelProfile) -> dict[str, Any]:
-    shape, resident = profile.launch, profile.occupancy
+    shape = profile.launch
     return {
         "repeats": profile.repeats,
         "grid": None if shape is None else list(shape.grid),
         "thread_block": None if shape is None else list(shape.thread_block),
-        "occupancy": None
-        if resident is None
-        else {
-            "share": resident.fraction,
-            "warps_per_sm": resident.warps_per_sm,
-            "thread_blocks_per_sm": resident.thread_blocks_per_sm,
-            "limited_by": resident.limiter.value,
-            "registers_per_thread": resident.registers_per_thread,
-            "registers_assumed": resident.registers_assumed,
-            "waves": resident.waves,
-        },
+        "occupancy": occupancy_record(profile),
         "active_lanes": profile.divergence,
     }

@@ -8,14 +8,15 @@ from typing import Any
 
 from kernelcast.simcore.isa.ir.source_names import source_name
 
-__all__ = ["Entry", "entries"]
+__all__ = ["COLORS", "Entry", "drawn", "entries"]
 
 Record = Mapping[str, Any]
 
-_COLORS = (
+COLORS = (
     *("blue", "orange", "green", "purple", "red"),
     *("teal", "brown", "pink", "olive", "gray"),
 )
+"""Those of a page that tell estimates, kernels and the like apart, in the order of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,17 @@ class Entry:
     @property
     def drawn_label(self) -> str:
         """The label as plotly.js shows it, which would take tags for more than text."""
-        return _drawn(self.label)
+        return drawn(self.label)
 
     @property
     def drawn_kernel(self) -> str:
         """The kernel's name as plotly.js shows it."""
-        return _drawn(self.kernel)
+        return drawn(self.kernel)
 
     @property
     def color(self) -> str:
         """The colour of the estimate in every chart, as `Chart` takes it."""
-        return f"var:{_COLORS[self.number % len(_COLORS)]}"
+        return f"var:{COLORS[self.number % len(COLORS)]}"
 
     @property
     def launches(self) -> int:
@@ -54,7 +55,8 @@ class Entry:
         return int(self.details["launch"]["repeats"])
 
 
-def _drawn(text: str) -> str:
+def drawn(text: str) -> str:
+    """Text as plotly.js shows it."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -19,12 +19,14 @@ from kernelcast.report.html.listing import shortened, source_lines
 from kernelcast.report.html.memory_chart import Box, format_capacity, memory_chart, shared_box
 from kernelcast.report.html.page import Cell, Chart, chart_figure, page, rendered, sortable_table
 from kernelcast.report.html.rooflines import Roofline, roofline
+from kernelcast.report.programs.part import program_part
 from kernelcast.units import format_count, format_quantity, format_seconds, format_si
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from kernelcast.report.data_table import DataTable
+    from kernelcast.report.programs.overview import Overview
     from kernelcast.report.summary import Answer
 
 __all__ = ["report_page"]
@@ -62,19 +64,23 @@ def report_page(
     records: Sequence[Record],
     answers: Sequence[Answer],
     comparison: DataTable | None = None,
+    program: Overview | None = None,
 ) -> str:
-    """The text of the file: `answers` of the records in words, `comparison` with a baseline.
+    """The text of the file: `answers` of the records in words, `comparison` with a baseline,
+    `program` that the estimates are some launches of.
 
     The records are those of `report_records`. Lines of code come from the files that the records
     name, where these are still there.
     """
     shown = shortened(records)
     of = entries(shown)
-    drawn = _drawn(of)
-    title = " and ".join(dict.fromkeys(entry.kernel for entry in of))
+    part = None if program is None else program_part(program, of)
+    drawn = _drawn(of, {} if part is None else part.charts)
+    title = _title(of) if part is None else part.title
     body = rendered(
         "report.html",
         title=title,
+        program=part,
         entries=of,
         answers=[
             (told, _answer_table(told, _of_answer(of, shown, number)))
@@ -101,15 +107,24 @@ def report_page(
         f"{title} - kernelcast",
         body,
         charts=drawn.charts,
-        data={"records": shown, "sources": source_lines(of)},
+        data={
+            "records": shown,
+            "sources": source_lines(of),
+            "program": None if part is None else part.record,
+        },
         scripts=("report.js",),
         styles=("report.css",),
     )
 
 
-def _drawn(of: Sequence[Entry]) -> _Page:
+def _title(of: Sequence[Entry]) -> str:
+    return " and ".join(dict.fromkeys(entry.kernel for entry in of))
+
+
+def _drawn(of: Sequence[Entry], of_program: Mapping[str, Chart]) -> _Page:
     charts: dict[str, Chart | None] = {
-        "times": times_chart(of) if len(of) > 1 else None,
+        **of_program,
+        "times": times_chart(of) if len(of) > 1 and not of_program else None,
         "light": light_chart(of),
         "cycles": cycles_chart(of),
         "mix": mix_chart(of),

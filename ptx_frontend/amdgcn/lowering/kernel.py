@@ -101,7 +101,10 @@ class _KernelLowering:
         for number, instruction in enumerate(self._assembly.instructions):
             for label in instruction.labels:
                 code.builder.place(blocks[label])
-            self._lower(instruction, number, blocks)
+            try:
+                self._lower(instruction, number, blocks)
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                raise code.refused("its operands are none that are known") from None
         shared = [s for s in self._source.symbols.values() if s.space.value == "shared"]
         symbols = {s.name: s for s in self._source.symbols.values() if s not in shared}
         return replace(

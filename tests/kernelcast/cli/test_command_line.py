@@ -91,6 +91,7 @@ def test_estimate_records_the_paths_that_a_model_needs(
     model = Watching()
     watching = declared(needs={Recording.PATHS})(model)
     known = {"watching": watching, "roofline": get_model("roofline")}
+    kc.device("gtx-480")  # whose file has facts that the other models read
     monkeypatch.setattr(kernelcast.models, "_BUILT_IN", known)
     output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--model", "watching")
     assert [profile.derived(timed_warps) is not None for profile in model.seen] == [True]
@@ -189,7 +190,7 @@ def test_roofline_plot(tmp_path: Path, output: Output) -> None:
 def test_profile_json_and_csv_agree(output: Output) -> None:
     options = ("profile", *SMALL_SAXPY, "--device", "gtx-480")
     record = json.loads(output(*options, "--json"))
-    assert list(record) == ["schema", "kernel", "device", "code", "metrics"]
+    assert list(record) == ["schema", "kernel", "device", "code", "metrics", "occupancy"]
     metrics = record["metrics"]
     assert metrics["flop_count_sp_fma"] == 10_000
     assert metrics["dram_write_transactions"] == 10_000 * 4 / 32
@@ -212,7 +213,7 @@ def test_mix_counts_by_thread_and_warp(output: Output) -> None:
         *["warp_instructions", "tensor_operations", "classes", "mix"],
     ]
     rows = {row["opcode"]: row for row in record["mix"]}
-    assert set(record["mix"][0]) == {"opcode", "unit", "thread", "warp"}
+    assert set(record["mix"][0]) == {"opcode", "unit", "thread", "warp", "thread_share"}
     assert rows["fma.rn.f32"]["thread"] == 10_000
     assert rows["fma.rn.f32"]["warp"] == -(-10_000 // 32)
     assert rows["st.global.f32"]["unit"] == "load/store"
@@ -264,7 +265,7 @@ def test_device_shows_every_value_with_its_source(output: Output) -> None:
     assert values["architecture.sm_count"]["value"] == 15
     assert all(row["source"] and row["reference"] for row in record["values"])
     assert len(_csv(output("devices", "show", "gtx-480", "--csv"))) == len(values)
-    shown = output("devices", "show", "gtx-480")
+    shown = output("devices", "show", "gtx-480", "-v")
     assert all(name in shown for name in values if len(name) < 24)
 
 
@@ -379,13 +380,16 @@ def test_the_shell_offers_devices_and_models(
 ) -> None:
     """The environment has what a shell tells: the words so far, and where the cursor stands."""
     monkeypatch.setenv("_KERNELCAST_COMPLETE", "complete_bash")
-    offered = {}
-    for words in ("kernelcast estimate --device h1", "kernelcast estimate --model inter"):
+    of_h1 = [name for name in kc.devices() if name.startswith("h1")]
+    expected = {
+        "kernelcast estimate --device h1": of_h1,
+        "kernelcast devices h1": of_h1,
+        "kernelcast devices show h1": of_h1,
+        "kernelcast validate measured --device h1": of_h1,
+        "kernelcast estimate --model inter": ["interval"],
+    }
+    for words, names in expected.items():
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
         main([])
-        offered[words] = capsys.readouterr().out.split()
-    assert list(offered.values()) == [
-        [name for name in kc.devices() if name.startswith("h1")],
-        ["interval"],
-    ]
+        assert capsys.readouterr().out.split() == names

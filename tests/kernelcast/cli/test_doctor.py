@@ -27,6 +27,8 @@ def test_what_is_there_is_found(output: Output) -> None:
     assert parts["Python"]["found"] == platform.python_version()
     assert parts["pandas"]["found"] == metadata.version("pandas")
     assert all(item["adds"] for item in parts.values())
+    assert Path(parts["examples"]["place"]).is_dir()
+    assert output("doctor", "-v").split()[:4] == ["there", "is", "at", "for"]
     text = output("doctor")
     assert "there is" in text
     assert platform.python_version() in text

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import kernelcast as kc
 from kernelcast.errors import KernelcastError
 from kernelcast.glossary import explained, glossary
 from kernelcast.models.interval.shares import SHARES, Group
@@ -35,13 +36,16 @@ def numbers(record: Any) -> Iterator[float]:
     """All numbers of a record, those in its texts too."""
     match record:
         case dict():
-            for item in record.values():
+            for name, item in record.items():
+                yield from numbers(name)
                 yield from numbers(item)
         case list():
             for item in record:
                 yield from numbers(item)
         case bool() | None:
             return
+        case str():
+            yield from map(float, re.findall(r"\d+(?:\.\d+)?", record))
         case int() | float():
             yield float(record)
 
@@ -62,6 +66,25 @@ def test_every_command_answers_in_one_screen(output: Output, command: str, file:
     assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines)
 
 
+@pytest.mark.parametrize(
+    "arguments", [("devices",), *(("devices", name) for name in kc.devices()), ("doctor",)]
+)
+@pytest.mark.drawn(6)
+def test_what_is_known_and_there_takes_one_screen(
+    output: Output, arguments: tuple[str, ...]
+) -> None:
+    lines = output(*arguments).splitlines()
+    assert 0 < len(lines) <= MOST_LINES
+    assert all(len(line) <= COLUMNS for line in lines)
+
+
+def test_all_values_of_a_device_are_told_when_asked(output: Output) -> None:
+    text = " ".join(output("devices", "gtx-480", "-v").split())
+    rows = json.loads(output("devices", "gtx-480", "--json"))["values"]
+    assert all(row["name"] in text for row in rows)
+    assert f"{len(rows)} values" in output("devices", "gtx-480")
+
+
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_three_gpus_take_twelve_lines(output: Output, file: Path) -> None:
@@ -80,20 +103,40 @@ def test_other_widths_are_kept_to(
     assert len(lines) <= (20 if columns == 80 else 12)
 
 
-def test_every_number_of_the_summary_is_in_the_record(output: Output) -> None:
-    """Times, factors and shares, to the digits that are shown."""
+ANSWERS = {
+    "estimate": THREE,
+    "profile": DEVICE,
+    "topdown": DEVICE,
+    "rank": DEVICE,
+    "mix": (),
+    "whatif": (*DEVICE, "--set", "sm.count=40"),
+}
+COUNTED = re.compile(r"Caution|and \d+ |\d+ more|not ranked|.* of a core a |.*without a number")
+"""Lines of what is left out, whose numbers are those of rows that JSON has."""
+FACTORS = {"x": 1.0, " %": 0.01, "%": 0.01, " s": 1.0, " ms": 1e-3, " µs": 1e-6, " ns": 1e-9}
+RANGE = re.compile(r"(\d[\d.]*) - (\d[\d.]*) ([mµn]?s)\b")
+SHOWN = re.compile(r"(?<![\w.,%:-])(\d[\d,]*(?:\.\d+)?)(x| ?%| [mµn]?s)?(?![\w.,:-])")
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_every_number_of_an_answer_is_in_its_record(output: Output, command: str) -> None:
+    """Times, factors, counts and shares, to the digits that are shown."""
     file = EXAMPLES / "sor" / "sor.toml"
-    arguments = ("estimate", str(file), "--size", small(file), *THREE)
+    arguments = (command, str(file), "--size", small(file), *ANSWERS[command])
     known = list(numbers(json.loads(output(*arguments, "--json"))))
-    factors = {"x": 1.0, " %": 0.01, " s": 1.0, " ms": 1e-3, " µs": 1e-6}
-    text = output(*arguments).partition("Caution")[0]
-    shown = re.findall(r"(?<![\w.-])(\d+(?:\.\d+)?)(x| s| ms| µs)\b", text)
-    shown += re.findall(r"(\d+(?:\.\d+)?)( %)", text)
-    assert len(shown) > 12
+    text = RANGE.sub(r"\1 \3 \2 \3", output(*arguments))
+    lines = text.splitlines()
+    shown = [item for line in lines if not COUNTED.match(line) for item in SHOWN.findall(line)]
+    assert len(shown) > 8
     for digits, unit in shown:
-        half = 0.5 * 10.0 ** -len(digits.partition(".")[2])
-        value, reach = float(digits) * factors[unit], 1.01 * half * factors[unit]
-        assert any(abs(item - value) <= reach for item in known), (digits, unit)
+        plain = digits.replace(",", "")
+        half = 0.5 * 10.0 ** -len(plain.partition(".")[2])
+        factors = {FACTORS.get(unit, 1.0), 1.0} if "%" in unit or not unit else {FACTORS[unit]}
+        near = ((float(plain) * factor, 1.01 * half * factor) for factor in factors)
+        assert any(abs(item - value) <= reach for value, reach in near for item in known), (
+            digits,
+            unit,
+        )
 
 
 def test_more_is_told_when_asked(output: Output) -> None:
@@ -106,6 +149,17 @@ def test_more_is_told_when_asked(output: Output) -> None:
     assert "assumed" not in more
     assert "slots per cycle" in all_of_it
     assert "assumed" in all_of_it
+
+
+def test_a_picture_of_times_has_those_that_are_told(output: Output, tmp_path: Path) -> None:
+    """Each GPU executes its own code, in the picture as in the answer."""
+    path = tmp_path / "times.svg"
+    arguments = ("estimate", str(EXAMPLES / "sor" / "sor.toml"), "--size", "small", *THREE)
+    text = output(*arguments, "--model", "interval", "--plot", str(path))
+    times = re.findall(r"^(?:gtx|h100|v100)\S*\s+(\S+ µs)", text, re.MULTILINE)
+    drawn = path.read_text(encoding="utf-8")
+    assert len(times) == 3
+    assert all(time in drawn for time in times)
 
 
 def test_assumptions_of_several_gpus_are_told_once(output: Output) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.errors import InputError
+from kernelcast.inputs.clang import find_newest_clang
 from kernelcast.inputs.native.tools import toolset
 from kernelcast.units import format_seconds
 from tests.kernelcast.html_report.reports import (
@@ -29,6 +31,14 @@ if browser_module.CHROMIUM is None or browser_module.DRIVER is None:
     pytest.skip("no chromium with its driver; CI has them", allow_module_level=True)
 
 WIDE, NARROW = 1280, 400
+HIP = """#include <hip/hip_runtime.h>
+extern "C" __global__ void saxpy(unsigned n, float a, const float *x, float *y)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i] + y[i];
+}
+"""
 CHARTS = ("light", "roofline", "cycles", "mix", "topdown-0")
 
 
@@ -190,6 +200,32 @@ def test_a_line_of_cuda_marks_its_ptx_and_machine_code(browser: Any, sgemm: Repo
     assert marked[0] == sorted({code["ptx_line"][at] for at in of_line if code["ptx_text"][at]})
     assert marked[1] == [code["line"][at] for at in of_line]
     assert sum("FFMA" in code["text"][at] for at in of_line) == 32
+
+
+def test_a_line_of_hip_marks_its_machine_code(browser: Any, tmp_path: Path) -> None:
+    """Code for an MI210 beside HIP; what our headers inline is of the line that asks for it."""
+    try:
+        find_newest_clang("HIP")
+    except InputError:
+        pytest.skip("no clang; CI has it")
+    (tmp_path / "saxpy.hip").write_text(HIP, encoding="utf-8")
+    text = (EXAMPLES / "saxpy" / "saxpy.toml").read_text(encoding="utf-8")
+    file = tmp_path / "saxpy.toml"
+    file.write_text(text.replace("saxpy.ptx", "saxpy.hip").split("[check]")[0], "utf-8")
+    report = report_of(file, ("mi210",), tmp_path / "saxpy.html", "native")
+    code = report.record["estimates"][0]["details"]["instructions"]
+    assert {Path(name).name for name in code["source_file"]} == {"saxpy.hip"}
+    assert set(code["source_line"]) <= set(range(3, 8))
+    browser.open(report.path)
+    assert browser.reload() == []
+    assert browser.texts(".pane > h3") == ["saxpy.hip", "Machine code, gfx90a"]
+    browser.evaluate(
+        "[...document.querySelectorAll('.pane:nth-child(1) .row')]"
+        ".find((r) => r.querySelector('.no').textContent === '6').click()"
+    )
+    marked = browser.texts(".pane:nth-child(2) .row.marked .txt")
+    assert [text.split()[0] for text in marked].count("global_load_dword") == 2
+    assert any(text.startswith("global_store_dword") for text in marked)
 
 
 def test_the_source_is_walked_by_keys(browser: Any, sgemm: Report) -> None:

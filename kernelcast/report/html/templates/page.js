@@ -60,11 +60,13 @@ const Charts = {
     const found = { ...base, ...layout };
     for (const name of ["xaxis", "yaxis"]) found[name] = { ...axis, ...(layout[name] || {}) };
     if (width < 560) {
-      /* On a narrow page the legend goes below, and long margins go. */
-      found.legend = { ...(found.legend || {}), orientation: "h", x: 0, y: -0.25, yanchor: "top" };
+      /* On a narrow page the legend goes below, two names a line, and long margins go. */
+      const isTold = layout.showlegend ?? spec.traces.length > 1;
+      const legend = isTold ? 10 + 20 * Math.ceil(spec.traces.filter((trace) => trace.showlegend !== false).length / 2) : 0;
+      found.legend = { ...(found.legend || {}), orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom" };
       found.font = { ...found.font, size: 11 };
-      found.margin = { l: 45, r: 8, t: 16, b: 45 };
-      found.height = spec.height + 40;
+      found.margin = { l: 45, r: 8, t: 16, b: 45 + legend };
+      found.height = spec.height + legend;
     }
     return found;
   },

@@ -2,6 +2,7 @@
 /* The annotated source, the choice of the estimate that is looked into, and the record to save. */
 
 const records = kernelcastData("records"), sources = kernelcastData("sources");
+const program = kernelcastData("program");
 const estimates = records.flatMap((record) => record.estimates);
 
 const HEATS = [
@@ -41,7 +42,9 @@ function views(code) {
   const bySource = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i] + ":" + code.source_line[i]);
   if (bySource.size) {
     const byFile = grouped(all.filter((i) => code.source_line[i]), (i) => code.source_file[i]);
-    const files = [...byFile.keys()].sort((a, b) => byFile.get(b).length - byFile.get(a).length);
+    const slots = code.slots_issued ? (i) => code.slots_issued[i] + code.slots_lost[i] : () => 1;
+    const costs = new Map([...byFile].map(([file, of]) => [file, sum(of.map(slots))]));
+    const files = [...byFile.keys()].sort((a, b) => costs.get(b) - costs.get(a));
     const lines = [];
     for (const file of files) {
       const texts = new Map(sources[file] || []);
@@ -320,6 +323,16 @@ function showEstimate(number) {
 }
 
 document.getElementById("estimate")?.addEventListener("change", (event) => showEstimate(Number(event.target.value)));
+for (const link of document.querySelectorAll('a[href^="#details-"]')) {
+  /* From the table of a program's kernels to the sections of one. */
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const number = link.hash.slice("#details-".length), choice = document.getElementById("estimate");
+    if (choice) choice.value = number;
+    showEstimate(Number(number));
+    document.getElementById("why").scrollIntoView();
+  });
+}
 document.getElementById("heat").addEventListener("change", (event) => {
   Listing.heat = HEATS.find((heat) => heat.name === event.target.value);
   Listing.paint();
@@ -331,7 +344,8 @@ for (const place of document.querySelectorAll("[data-facts]")) {
   place.addEventListener("toggle", () => showFacts(place));
 }
 document.getElementById("download").addEventListener("click", () => {
-  const text = JSON.stringify(records.length === 1 ? records[0] : records, null, 2);
+  const whole = program ? { ...program, launches_explained: records } : records.length === 1 ? records[0] : records;
+  const text = JSON.stringify(whole, null, 2);
   const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: "estimates.json" });
   link.click();
   URL.revokeObjectURL(link.href);
