@@ -14,7 +14,7 @@ from kernelcast.checking.suppressions import Suppression, read_suppressions
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.progress import Progress
-from kernelcast.simcore.checking.checked_launch import check_launch, schedules
+from kernelcast.simcore.checking.checked_launch import Settings, check_launch, schedules
 from kernelcast.simcore.checking.findings import Finding
 from kernelcast.simcore.engine import check_fits
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -140,18 +140,13 @@ def _checked(kernel: Kernel, make: Callable[[], Launch], options: CheckOptions) 
     check_fits(kernel, launch, options.warp_width)
     warps = -(-launch.threads_per_thread_block // options.warp_width)
     tried = schedules(options.schedules, launch.thread_blocks, warps, options.seed)
+    settings = Settings(
+        options.warp_width, options.limits, options.write or sys.stdout.write, options.progress
+    )
     found: list[Finding] = []
     most = 0
     for number, schedule in enumerate(tried):
-        run = check_launch(
-            kernel,
-            make() if number else launch,
-            warp_width=options.warp_width,
-            limits=options.limits,
-            schedule=schedule,
-            write=options.write or sys.stdout.write,
-            progress=options.progress,
-        )
+        run = check_launch(kernel, make() if number else launch, settings, schedule, make)
         found += run.findings
         most = max(most, run.shadow_bytes)
     name = source_name(kernel.name)

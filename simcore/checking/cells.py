@@ -50,7 +50,7 @@ _STAMPS, _PCS = (1 << STAMP_BITS) - 1, (1 << PC_BITS) - 1
 
 @noinline
 def report(
-    kind: int, prior: int, pc: int, now: int, rank: int, lane: Lane, findings: Findings
+    kind: int, prior: int, pc: int, now: int, time: int, lane: Lane, findings: Findings
 ) -> None:
     """Notes a finding; what is the same by kind, pcs and space is only counted."""
     out, keys = findings.out, findings.keys
@@ -69,7 +69,7 @@ def report(
         findings.often[at] = 1
     row = findings.rows[out[FOUND]]
     row[0], row[1], row[2], row[3] = kind, lane.me, pc, now
-    row[4], row[5], row[6], row[7] = prior, lane.address, lane.space, rank
+    row[4], row[5], row[6], row[7] = prior, lane.address, lane.space, time
     out[FOUND] += 1
 
 
@@ -104,7 +104,7 @@ def _check(
     findings: Findings,
 ) -> None:
     if prior != 0 and not _is_ordered(prior, lane, access, shadow, geometry):
-        report(RACE, prior, access.pc, access.now, access.rank, lane, findings)
+        report(RACE, prior, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -119,7 +119,7 @@ def _check_scopes(
     if lane.space == SHARED_SPACE and geometry.is_cluster == 0:
         return
     if (access.flags | flags[prior & _PCS]) & NARROW:
-        report(RACE, prior, access.pc, access.now, access.rank, lane, findings)
+        report(RACE, prior, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -174,7 +174,7 @@ def _check_first(
     if not is_written and len(cells) > WEAK_WORDS:
         is_written = _is_of_home(cells[_STRONG, number], access, geometry)
     if not is_written:
-        report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
+        report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -222,7 +222,7 @@ def touch_weak_write(
         kind = RACE
         if _wrote_the_same(prior, lane, access, shadow.spare, geometry):
             kind = SAME
-        report(kind, prior, access.pc, access.now, access.rank, lane, findings)
+        report(kind, prior, access.pc, access.now, access.time, lane, findings)
     for word in range(_READ, len(cells)):
         _check(cells[word, number], lane, access, shadow, geometry, findings)
         cells[word, number] = 0
@@ -259,7 +259,7 @@ def touch_strong(
 def check_bounds(low: int, high: int, lane: Lane, access: Access, findings: Findings) -> None:
     """An access of shared memory stays in the array that it began in."""
     if high and not (low <= lane.address and lane.address + access.bytes <= high):
-        report(BOUNDS, 0, access.pc, access.now, access.rank, lane, findings)
+        report(BOUNDS, 0, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -272,6 +272,6 @@ def touch_copies(
     if group and _is_of_home(prior, access, geometry):
         owner = first + (prior >> THREAD_SHIFT) - access.home
         if group > shadow.groups[owner, 1]:
-            report(COPY, prior, access.pc, access.now, access.rank, lane, findings)
+            report(COPY, prior, access.pc, access.now, access.time, lane, findings)
     if access.flags & WRITE:
         shadow.copies[number] = 0

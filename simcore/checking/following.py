@@ -208,7 +208,7 @@ def _access(
     flags = table.flags[pc]
     if flags & WRITE and following < len(words) and words[following] & WRITTEN:
         same, lost = words[following + 3], words[following + 4]
-    warp = (words[at + 1] >> 32) & 0xFFFFFFFF
+    warp, time = (words[at + 1] >> 32) & 0xFFFFFFFF, words[at + 1] & 0xFFFFFFFF
     home = (words[at + 2] & 0xFFFFFFFF) * (geometry.warps * geometry.width) + 1
     return Access(
         pc,
@@ -217,6 +217,7 @@ def _access(
         table.space[pc],
         rank,
         warp,
+        time,
         home,
         row[FLOOR],
         row[NOW],

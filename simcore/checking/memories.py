@@ -89,7 +89,7 @@ def _in_local(
         if access.flags & WRITE:
             shadow.local[cell] = block + 1
         elif shadow.local[cell] != block + 1:
-            report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
+            report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined

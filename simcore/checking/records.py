@@ -159,7 +159,7 @@ class Shadow(NamedTuple):
 class Findings(NamedTuple):
     """What has been found, and what `follow` says and is told (`out`).
 
-    `rows`: kind, thread, pc, stamp, word of the earlier access, address, space, rank; `keys` of
+    `rows`: kind, thread, pc, stamp, word of the earlier access, address, space, time; `keys` of
     what was found and `often` how often.
     """
 
@@ -170,7 +170,7 @@ class Findings(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One record.
+    """One record, made at a `time` of its warp.
 
     `home`: the first thread of its thread block; `mask` of lanes, those that write what is there
     already (`same`), and those whose value is not there afterwards (`lost`).
@@ -182,6 +182,7 @@ class Access(NamedTuple):
     space: int
     rank: int
     warp: int
+    time: int
     home: int
     floor: int
     now: int

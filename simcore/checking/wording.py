@@ -13,6 +13,8 @@ from kernelcast.simcore.checking.records import (
     UNINITIALISED,
 )
 from kernelcast.simcore.checking.rules import order_of
+from kernelcast.simcore.checking.value_text import value_text
+from kernelcast.simcore.checking.values import Seen, Values
 from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.isa.types import AddressSpace
@@ -36,18 +38,29 @@ _SIZES = tuple[int, int, int]
 class Wording:
     """Tells findings of one launch."""
 
-    def __init__(self, kernel: Kernel, launch: Launch, memory: LaunchMemory, plan: Plan) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        memory: LaunchMemory,
+        plan: Plan,
+        values: Values | None = None,
+    ) -> None:
         self._kernel = kernel
         self._instructions = {i.pc: i for i in kernel.instructions}
         self._launch = launch
         self._memory = memory
         self._plan = plan
+        self._values = values
 
     def finding(self, raw: Raw, count: int) -> Finding:
         """The finding of a row, which stands for `count`."""
         kind, space = _KINDS[raw.kind], _SPACES.get(raw.space, "")
-        second = self._side(raw.pc, raw.thread)
-        first = self._side(raw.prior_pc, raw.prior_thread) if raw.prior_thread else None
+        seen_first, seen = (None, None) if self._values is None else self._values.of(raw)
+        second = self._side(raw.pc, raw.thread, seen)
+        first = None
+        if raw.prior_thread:
+            first = self._side(raw.prior_pc, raw.prior_thread, seen_first)
         return Finding(
             kind,
             self._message(kind, raw, space, first, second),
@@ -86,7 +99,7 @@ class Wording:
             return "another warp"
         return "another thread of the warp"
 
-    def _side(self, pc: int, number: int) -> Side:
+    def _side(self, pc: int, number: int, seen: Seen | None) -> Side:
         instruction = self._instructions[pc]
         geometry = self._plan.geometry
         block, thread = divmod(number - 1, geometry.warps * geometry.width)
@@ -97,6 +110,7 @@ class Wording:
             _position(thread, self._launch.thread_block),
             instruction.span,
             instruction.origin,
+            value_text(instruction, seen.words) if seen is not None else "",
         )
 
     def _object(self, raw: Raw, space: str) -> str:

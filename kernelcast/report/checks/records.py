@@ -44,5 +44,6 @@ def _side(side: Side) -> dict[str, Any]:
         "instruction": side.mnemonic,
         "thread_block": side.thread_block,
         "thread": side.thread,
+        "values": side.values,
         "where": None if place is None else f"{place.file}:{place.line}:{place.column}",
     }

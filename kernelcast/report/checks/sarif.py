@@ -57,7 +57,8 @@ def _result(finding: Finding, kernel: str) -> dict[str, Any]:
         "occurrenceCount": finding.count,
     }
     if finding.first is not None:
-        told = _location(finding.first) | {"message": {"text": f"the first: {finding.first.what}"}}
+        what = ", ".join(part for part in (finding.first.what, finding.first.values) if part)
+        told = _location(finding.first) | {"message": {"text": f"the first: {what}"}}
         found["relatedLocations"] = [told]
     return found
 

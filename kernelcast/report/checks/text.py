@@ -56,7 +56,7 @@ def _side(name: str, side: Side) -> Iterator[str]:
         who = f"thread {side.thread} of thread block {side.thread_block}"
     place = side.place
     where = f"{place.file}:{place.line}" if place is not None else ""
-    told = ", ".join(part for part in (who, side.mnemonic, where) if part)
+    told = ", ".join(part for part in (who, side.mnemonic, side.values, where) if part)
     if told:
         yield f"    {name + ': ' if name else ''}{told}"
     shown = side.span.show() if side.span is not None else ""
