@@ -35,12 +35,14 @@ class CheckOptions:
 
     `schedules`: how many orders of thread blocks and warps are tried: as they are, reversed, then
     random ones from `seed`. `suppressions`: a file, or what one says. `warp_width`: threads.
-    `write` gets what the kernel prints.
+    `write` gets what the kernel prints. `unwritten`: names of buffers, or patterns of them, whose
+    contents before the launch are garbage, which nobody may read.
     """
 
     schedules: int = 1
     seed: int = 0
     suppressions: Path | str | Sequence[Suppression] = ()
+    unwritten: Sequence[str] = ()
     warp_width: int = 32
     limits: Limits = field(default_factory=Limits)
     progress: Progress | None = None
@@ -141,7 +143,11 @@ def _checked(kernel: Kernel, make: Callable[[], Launch], options: CheckOptions) 
     warps = -(-launch.threads_per_thread_block // options.warp_width)
     tried = schedules(options.schedules, launch.thread_blocks, warps, options.seed)
     settings = Settings(
-        options.warp_width, options.limits, options.write or sys.stdout.write, options.progress
+        options.warp_width,
+        options.limits,
+        options.write or sys.stdout.write,
+        options.progress,
+        tuple(options.unwritten),
     )
     found: list[Finding] = []
     most = 0

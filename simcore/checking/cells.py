@@ -14,6 +14,7 @@ from kernelcast.simcore.checking.records import (
     CLOCKED,
     COPY,
     FOUND,
+    KIND_BITS,
     NARROW,
     PC_BITS,
     RACE,
@@ -36,6 +37,7 @@ __all__ = [
     "STRONG_WORDS",
     "WEAK_WORDS",
     "check_bounds",
+    "check_written",
     "report",
     "touch_copies",
     "touch_strong",
@@ -55,7 +57,7 @@ def report(
     """Notes a finding; what is the same by kind, pcs and space is only counted."""
     out, keys = findings.out, findings.keys
     if kind != RACE or not out[CLOCKED]:
-        key = (((prior & _PCS) << PC_BITS | pc) << 3 | kind) << 3 | lane.space
+        key = (((prior & _PCS) << PC_BITS | pc) << KIND_BITS | kind) << 3 | lane.space
         size = len(keys) - 1
         at = (key * 0x1E3779B97F4A7C15 >> 20) & size
         for _ in range(64):
@@ -174,6 +176,13 @@ def _check_first(
     if not is_written and len(cells) > WEAK_WORDS:
         is_written = _is_of_home(cells[_STRONG, number], access, geometry)
     if not is_written:
+        report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
+
+
+@inlined
+def check_written(cells: Any, number: int, lane: Lane, access: Access, findings: Findings) -> None:
+    """A buffer that held nothing before the launch is written before it is read."""
+    if cells[_WRITE, number] == 0 and (len(cells) <= WEAK_WORDS or cells[_STRONG, number] == 0):
         report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
 
 

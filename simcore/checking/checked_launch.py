@@ -19,6 +19,8 @@ from kernelcast.errors import (
 from kernelcast.simcore.checking.detector import Detector
 from kernelcast.simcore.checking.findings import Finding, Kind, Side
 from kernelcast.simcore.checking.plan import plan_of
+from kernelcast.simcore.checking.probed_kernel import with_probes
+from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.values import Values
 from kernelcast.simcore.checking.wording import Wording
 from kernelcast.simcore.engine import Listener, execute
@@ -72,12 +74,17 @@ class CheckedRun:
 
 @dataclass(frozen=True)
 class Settings:
-    """How launches are checked, whatever their order. `write` gets what the kernel prints."""
+    """How launches are checked, whatever their order.
+
+    `write` gets what the kernel prints; `unwritten`: patterns of the names of buffers whose
+    contents before the launch nobody may read.
+    """
 
     warp_width: int = 32
     limits: Limits = field(default_factory=Limits)
     write: Callable[[str], object] = len
     progress: Callable[[float], None] | None = None
+    unwritten: tuple[str, ...] = ()
 
 
 def check_launch(
@@ -99,16 +106,18 @@ def check_launch(
     bypass = None
     if not can_run(kernel) and schedule.warps is None:
         bypass = _bypass(kernel, launch, settings)
+    probed = with_probes(kernel)
     with time_limit(settings.limits.seconds):
-        run = _Run(kernel, launch, settings, schedule)
+        run = _Run(probed, launch, settings, schedule)
         fault = run.follow(Watch(run.plan.quiet), run.detector.new_follower, settings.write)
         found = run.detector.found
         values = None
-        if again is not None and found:
-            values = Values(run.plan, [raw for raw, _ in found])
-            once_more = _Run(kernel, again().materialised(), settings, schedule)
+        of_accesses = [raw for raw, _ in found if raw.pc not in probed.probes]
+        if again is not None and of_accesses:
+            values = Values(run.plan, of_accesses)
+            once_more = _Run(probed, again().materialised(), settings, schedule)
             once_more.follow(Watch(values=values.pcs), values.new_log, len)
-    wording = Wording(kernel, run.launch, run.memory, run.plan, values)
+    wording = Wording(probed, run.launch, run.memory, run.plan, values)
     findings = [wording.finding(raw, count) for raw, count in found]
     findings += [_of_fault(ended) for ended in (fault, bypass) if ended is not None]
     return CheckedRun(tuple(findings), run.plan.bytes)
@@ -118,8 +127,9 @@ class _Run:
     """A launch in its memory, compiled when it is run."""
 
     def __init__(
-        self, kernel: Kernel, launch: Launch, settings: Settings, schedule: Schedule
+        self, probed: Probed, launch: Launch, settings: Settings, schedule: Schedule
     ) -> None:
+        kernel = probed.kernel
         if launch.memory is None:
             memory = DeviceMemory(distance_bytes=_DISTANCE_BYTES)
             launch = replace(launch, memory=ModuleMemory.of(memory, kernel))
@@ -127,7 +137,7 @@ class _Run:
         self._settings, self._schedule = settings, schedule
         self._compiled = CompiledLaunch(kernel, launch, settings.warp_width)
         self.memory = self._compiled.memory
-        self.plan = plan_of(kernel, self.memory, self._compiled.facts)
+        self.plan = plan_of(probed, self.memory, self._compiled.facts, settings.unwritten)
         self.detector = Detector(self.plan, kernel, launch)
 
     def follow(

@@ -23,6 +23,7 @@ from kernelcast.simcore.checking.records import (
     CLOCKED,
     EVENT_AT,
     FOUND,
+    KIND_BITS,
     MOST_THREADS,
     OPENED,
     PC_BITS,
@@ -91,7 +92,8 @@ class Detector:
     def _often(self, raw: Raw) -> int:
         if raw.key in self._suspects:
             return self._suspects[raw.key]
-        wanted = ((raw.prior_pc << PC_BITS | raw.pc) << 3 | raw.kind) << 3 | raw.space
+        places = raw.prior_pc << PC_BITS | raw.pc
+        wanted = (places << KIND_BITS | raw.kind) << 3 | raw.space
         at = np.flatnonzero(self.findings.keys == wanted)
         return int(self.findings.often[at].sum()) or 1
 

@@ -31,6 +31,7 @@ from kernelcast.simcore.checking.records import (
     MOST_STAMP,
     NOW,
     OPENED,
+    PROBED,
     RECORD,
     STAGE,
     STAMPS,
@@ -128,6 +129,26 @@ def _stops(
     return 0
 
 
+@noinline
+def _tell(
+    words: Ints,
+    at: int,
+    row: Any,
+    warp: int,
+    table: PcTable,
+    geometry: Geometry,
+    findings: Findings,
+) -> None:
+    """The threads of a probe have something to tell."""
+    width, pc, time = geometry.width, words[at] & 0xFFFFFF, words[at + 1] & 0xFFFFFFFF
+    within = (words[at + 1] >> 32) & 0xFFFFFFFF
+    first = ((words[at + 2] & 0xFFFFFFFF) * geometry.warps + within) * width + 1
+    for number in range(width):
+        if (words[at + 3] >> number) & 1:
+            lane = Lane(first + number, number, 0, CONST_SPACE)
+            report(table.left[pc], 0, pc, row[NOW], time, lane, findings)
+
+
 @inlined
 def _event(
     words: Ints,
@@ -143,6 +164,9 @@ def _event(
     pc, mask, width = words[at] & 0xFFFFFF, words[at + 3], geometry.width
     kind, thread = table.event[pc], warp * width
     if mask == 0 or kind == 0:
+        return 0
+    if kind == PROBED:
+        _tell(words, at, row, warp, table, geometry, findings)
         return 0
     if kind >= ASYNC_GROUP and kind <= ASYNC_END:
         _group_copies(kind, table.left[pc], thread, mask, shadow, width)

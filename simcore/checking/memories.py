@@ -6,6 +6,7 @@ from typing import Any
 
 from kernelcast.simcore.checking.cells import (
     check_bounds,
+    check_written,
     report,
     touch_copies,
     touch_strong,
@@ -18,6 +19,7 @@ from kernelcast.simcore.checking.records import (
     GENERIC_SPACE,
     GLOBAL_SPACE,
     LOCAL_SPACE,
+    READ,
     ROW,
     SHARED_SPACE,
     STRONG,
@@ -140,6 +142,8 @@ def _in_buffers(
     first, last = far >> geometry.buffer_shift, (far + access.bytes - 1) >> geometry.buffer_shift
     open_segments(before + first, last - first + 1, shadow)
     for number in range(before + first, before + last + 1):
+        if shadow.rows[row, 3] and access.flags & READ:
+            check_written(shadow.buffers, number, lane, access, findings)
         _touch(shadow.buffers, number, lane, access, table.flags, shadow, geometry, findings)
 
 

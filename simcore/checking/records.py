@@ -25,6 +25,7 @@ __all__ = [
     "GLOBAL_SPACE",
     "HOST",
     "IN_CELLS",
+    "KIND_BITS",
     "LOCAL_SPACE",
     "MASK",
     "MOST_STAMP",
@@ -34,6 +35,7 @@ __all__ = [
     "ONLY_READ",
     "OPENED",
     "PC_BITS",
+    "PROBED",
     "RACE",
     "READ",
     "RECORD",
@@ -48,6 +50,7 @@ __all__ = [
     "SYNC",
     "THREAD_SHIFT",
     "UNINITIALISED",
+    "UNWRITTEN",
     "WARP_SYNC",
     "WRITE",
     "Access",
@@ -63,10 +66,12 @@ Ints = npt.NDArray[np.int64]
 READ, WRITE, STRONG, NARROW, SYNC, ASYNC = 1, 2, 4, 8, 16, 32
 """Flags of an access: what it does; whether it is atomic or volatile, only within a thread block;
 whether clocks must be asked; whether it is the store of an asynchronous copy."""
-HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END = 1, 2, 3, 4, 5
-"""Kinds of events by pc: of clocks, of a warp, and the groups of asynchronous copies."""
-RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK = 1, 2, 3, 4, 5, 6
-"""Kinds of findings. `SAME`: a race of two writes of the same value."""
+HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED = 1, 2, 3, 4, 5, 6
+"""Kinds of events by pc: of clocks, of a warp, the groups of asynchronous copies, and probes, whose
+kind of finding is where others have the groups that a wait leaves."""
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN = 1, 2, 3, 4, 5, 6, 7
+KIND_BITS = 4
+"""Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
 """What is kept of a thread block that is followed.
 
@@ -137,8 +142,8 @@ class Shadow(NamedTuple):
     neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
     by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
     by cell of each thread one more than the thread block that wrote it; `rows`: of allocations
-    first and last address, and first cell or -1; `known`: by thread the stamps up to which it knows
-    the lanes of its warp; `ranks` of thread blocks in their clusters; `groups`: by thread the
+    first and last address, first cell or -1, whether nobody has written it; `known`: by thread the
+    stamps up to which it knows the lanes of its warp; `ranks` of thread blocks in their clusters; `groups`: by thread the
     groups of copies that are closed, and those that are done; `waits`: by warp the lanes that wait
     at counted barriers.
     """

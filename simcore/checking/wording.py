@@ -11,11 +11,13 @@ from kernelcast.simcore.checking.records import (
     RACE,
     SAME,
     UNINITIALISED,
+    UNWRITTEN,
 )
+from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import order_of
 from kernelcast.simcore.checking.value_text import value_text
 from kernelcast.simcore.checking.values import Seen, Values
-from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load
+from kernelcast.simcore.isa.ir.kernel import Atomic, Branch, Instruction, Load, Store
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch
@@ -30,6 +32,7 @@ _KINDS = {
     BOUNDS: Kind.BOUNDS,
     COPY: Kind.ASYNC,
     MASK: Kind.WARP_MASK,
+    UNWRITTEN: Kind.UNINITIALISED,
 }
 _SPACES = {0: "global", 1: "shared", 2: "local"}
 _SIZES = tuple[int, int, int]
@@ -40,14 +43,15 @@ class Wording:
 
     def __init__(
         self,
-        kernel: Kernel,
+        probed: Probed,
         launch: Launch,
         memory: LaunchMemory,
         plan: Plan,
         values: Values | None = None,
     ) -> None:
-        self._kernel = kernel
-        self._instructions = {i.pc: i for i in kernel.instructions}
+        self._kernel = probed.kernel
+        self._instructions = {i.pc: i for i in probed.kernel.instructions}
+        self._instructions |= {pc: probe.about for pc, probe in probed.probes.items()}
         self._launch = launch
         self._memory = memory
         self._plan = plan
@@ -74,6 +78,8 @@ class Wording:
 
     def _message(self, kind: Kind, raw: Raw, space: str, first: Side | None, second: Side) -> str:
         where = f"{space} memory"
+        if raw.kind == UNWRITTEN:
+            return f"{second.what} uses a register that nobody has written"
         match kind:
             case Kind.RACE | Kind.SAME_VALUE:
                 assert first is not None
@@ -136,6 +142,8 @@ def _what(instruction: Instruction) -> str:
     strong = order_of(instruction).is_strong
     if isinstance(instruction, Atomic):
         return "atomic"
+    if not isinstance(instruction, Load | Store):
+        return "branch" if isinstance(instruction, Branch) else "computation"
     name = "read" if isinstance(instruction, Load) else "write"
     return f"volatile {name}" if strong else name
 

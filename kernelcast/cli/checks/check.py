@@ -35,6 +35,13 @@ def check(
         Path | None,
         typer.Option(help="Lines KIND [KERNEL [FILE:LINE]] of what is accepted.", metavar="FILE"),
     ] = None,
+    unwritten: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A buffer, or a pattern of names, that holds nothing yet: reads of it are found.",
+            metavar="NAME",
+        ),
+    ] = None,
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     json: options.Json = False,
@@ -54,6 +61,7 @@ def check(
                 schedules=schedules,
                 seed=seed,
                 suppressions=suppressions or (),
+                unwritten=unwritten or (),
                 limits=options.limits(limit_seconds, limit_instructions),
                 progress=progress,
             ),
