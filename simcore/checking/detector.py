@@ -36,6 +36,7 @@ from kernelcast.simcore.checking.records import (
 from kernelcast.simcore.checking.runs import runs_of
 from kernelcast.simcore.checking.synchronisation import Synchronisation
 from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.reference.clusters import ClusterMembers
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -184,7 +185,7 @@ class Follower:
         is_listed = bool(words[at] >> 31 & 1)
         following = at + (5 if is_listed else 4 + width)
         addresses = words[at + 4 : following].tolist()
-        if is_listed:
+        if is_listed and not words[at] & EVENT:
             which = int(words[at] >> 32)
             addresses = (words[at + 4] + self._lane_offsets[which]).tolist()
         self._synchronisation.record(words[at : at + 5].tolist(), addresses)

@@ -143,9 +143,9 @@ class Shadow(NamedTuple):
     by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
     by cell of each thread one more than the thread block that wrote it; `rows`: of allocations
     first and last address, first cell or -1, whether nobody has written it; `known`: by thread the
-    stamps up to which it knows the lanes of its warp; `ranks` of thread blocks in their clusters; `groups`: by thread the
-    groups of copies that are closed, and those that are done; `waits`: by warp the lanes that wait
-    at counted barriers.
+    stamps up to which it knows the lanes of its warp; `ranks` of thread blocks in their clusters;
+    `groups`: by thread the groups of copies that are closed, and those that are done; `waits`: by
+    warp the lanes that wait at counted barriers.
     """
 
     shared: Ints

@@ -238,6 +238,17 @@ class RecordCode:
             f"i64 {wide}, i64 {number})"
         )
 
+    def event_by_lane(self, pc: int, mask: str, position: int, numbers: str) -> None:
+        """The same with a number for each lane, a vector of i64."""
+        if self.follows_values:
+            return
+        code = self._warp.scalar
+        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
+        code.do(
+            f"call void @record_lanes(ptr %w, i64 {pc | EVENT}, i32 %warp, i64 {time}, i64 {wide}, "
+            f"<{self._warp.width} x i64> {numbers})"
+        )
+
     def write_entry(self) -> None:
         """The row of counters of the stage at hand, at the function's entry."""
         if not self.counted:
