@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernelcast.simcore.checking.records import (
+    ASYNC,
     BOUNDS,
     CLOCKED,
     COPY,
@@ -21,6 +22,7 @@ from kernelcast.simcore.checking.records import (
     READ,
     SAME,
     SHARED_SPACE,
+    SOURCE,
     STAMP_BITS,
     THREAD_SHIFT,
     UNINITIALISED,
@@ -40,6 +42,7 @@ __all__ = [
     "check_written",
     "report",
     "touch_copies",
+    "touch_source",
     "touch_strong",
     "touch_weak_read",
     "touch_weak_write",
@@ -269,6 +272,25 @@ def check_bounds(low: int, high: int, lane: Lane, access: Access, findings: Find
     """An access of shared memory stays in the array that it began in."""
     if high and not (low <= lane.address and lane.address + access.bytes <= high):
         report(BOUNDS, 0, access.pc, access.now, access.time, lane, findings)
+
+
+@inlined
+def touch_source(
+    number: int, lane: Lane, access: Access, shadow: Shadow, geometry: Geometry, findings: Findings
+) -> None:
+    """What an asynchronous copy reads stays as it is until its thread has waited."""
+    threads = geometry.warps * geometry.width
+    if access.flags & ASYNC:
+        thread = access.rank * threads + lane.me - access.home
+        shadow.sources[0, number] = shadow.groups[thread, 0] + 1
+        shadow.sources[1, number] = _word(lane, access)
+    elif access.flags & WRITE and shadow.sources[0, number]:
+        prior = shadow.sources[1, number]
+        thread = access.rank * threads + (prior >> THREAD_SHIFT) - access.home
+        is_home = access.home <= prior >> THREAD_SHIFT < access.home + threads
+        if is_home and shadow.sources[0, number] > shadow.groups[thread, 1]:
+            report(SOURCE, prior, access.pc, access.now, access.time, lane, findings)
+        shadow.sources[0, number] = 0
 
 
 @inlined

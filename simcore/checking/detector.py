@@ -134,6 +134,7 @@ class Follower:
             detector.buffers,
             detector.segments,
             np.zeros(ranks * geometry.shared_cells + 1 if geometry.has_copies else 1, np.int64),
+            np.zeros((2, plan.buffer_cells + 1 if geometry.has_copies else 1), np.int64),
             np.zeros(threads * geometry.local_cells + 1, np.int32),
             plan.rows,
             np.zeros((fine, geometry.width), np.int64),

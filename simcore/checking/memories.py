@@ -9,6 +9,7 @@ from kernelcast.simcore.checking.cells import (
     check_written,
     report,
     touch_copies,
+    touch_source,
     touch_strong,
     touch_weak_read,
     touch_weak_write,
@@ -144,6 +145,8 @@ def _in_buffers(
     for number in range(before + first, before + last + 1):
         if shadow.rows[row, 3] and access.flags & READ:
             check_written(shadow.buffers, number, lane, access, findings)
+        if geometry.has_copies:
+            touch_source(number, lane, access, shadow, geometry, findings)
         _touch(shadow.buffers, number, lane, access, table.flags, shadow, geometry, findings)
 
 

@@ -144,7 +144,7 @@ def _flags(access: Load | Store | Atomic, has_clocks: bool) -> int:
     flags = {Load: READ, Store: WRITE, Atomic: READ | WRITE}[type(access)]
     if order.is_strong:
         flags |= STRONG | (NARROW if order.is_narrow else 0) | (SYNC if has_clocks else 0)
-    if is_copy(access) and isinstance(access, Store):
+    if is_copy(access):
         flags |= ASYNC
     return flags
 

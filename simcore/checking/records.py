@@ -43,6 +43,7 @@ __all__ = [
     "SAME",
     "SEGMENT_SHIFT",
     "SHARED_SPACE",
+    "SOURCE",
     "STAGE",
     "STAMPS",
     "STAMP_BITS",
@@ -65,13 +66,14 @@ Ints = npt.NDArray[np.int64]
 
 READ, WRITE, STRONG, NARROW, SYNC, ASYNC = 1, 2, 4, 8, 16, 32
 """Flags of an access: what it does; whether it is atomic or volatile, only within a thread block;
-whether clocks must be asked; whether it is the store of an asynchronous copy."""
+whether clocks must be asked; whether it is half of an asynchronous copy."""
 HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED = 1, 2, 3, 4, 5, 6
 """Kinds of events by pc: of clocks, of a warp, the groups of asynchronous copies, and probes, whose
 kind of finding is where others have the groups that a wait leaves."""
-RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN = 1, 2, 3, 4, 5, 6, 7
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN, SOURCE = 1, 2, 3, 4, 5, 6, 7, 8
 KIND_BITS = 4
-"""Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register."""
+"""Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register;
+`SOURCE`: a write of what a copy still reads."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
 """What is kept of a thread block that is followed.
 
@@ -140,7 +142,8 @@ class Shadow(NamedTuple):
 
     `shared`, `buffers`: cells, shape (words, cells); `segments` of cells of buffers that only
     neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
-    by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
+    by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `sources`:
+    by cell of buffers the group of the copy that read it, and the word of who did; `local`:
     by cell of each thread one more than the thread block that wrote it; `rows`: of allocations
     first and last address, first cell or -1, whether nobody has written it; `known`: by thread the
     stamps up to which it knows the lanes of its warp; `ranks` of thread blocks in their clusters;
@@ -152,6 +155,7 @@ class Shadow(NamedTuple):
     buffers: Ints
     segments: Ints
     copies: Ints
+    sources: Ints
     local: npt.NDArray[np.int32]
     rows: Ints
     known: Ints

@@ -10,6 +10,7 @@ from kernelcast.simcore.checking.records import (
     MASK,
     RACE,
     SAME,
+    SOURCE,
     UNINITIALISED,
     UNWRITTEN,
 )
@@ -31,6 +32,7 @@ _KINDS = {
     UNINITIALISED: Kind.UNINITIALISED,
     BOUNDS: Kind.BOUNDS,
     COPY: Kind.ASYNC,
+    SOURCE: Kind.ASYNC,
     MASK: Kind.WARP_MASK,
     UNWRITTEN: Kind.UNINITIALISED,
 }
@@ -80,6 +82,8 @@ class Wording:
         where = f"{space} memory"
         if raw.kind == UNWRITTEN:
             return f"{second.what} uses a register that nobody has written"
+        if raw.kind == SOURCE:
+            return f"{second.what} of what an asynchronous copy may still read"
         match kind:
             case Kind.RACE | Kind.SAME_VALUE:
                 assert first is not None

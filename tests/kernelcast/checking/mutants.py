@@ -17,18 +17,23 @@ _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BARRIER = re.compile(r"^\s*(?:bar|barrier)\.(?:cta\.)?(?:sync|warp)\b")
 _FENCE = re.compile(r"^\s*(?:membar|fence)\b")
 _ATOMIC = re.compile(r"^(\s*)(@!?%p\d+\s+)?(atom|red)((?:\.\w+)*)\s+(.*);")
+_BRANCH = re.compile(r"^\s*@(!?)(%\w+)\s+bra")
 GUARD = "without the guard"
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """`line` of the source, from 1; `what` was done to it; `source`: the whole text."""
+    """`line` of the source, from 1; `what` was done to it; `source`: the whole text.
+
+    `witness`, of a guard: the text in which threads that it keeps out trap.
+    """
 
     workload: str
     kernel: str
     line: int
     what: str
     source: str
+    witness: str = ""
 
     @property
     def name(self) -> str:
@@ -48,10 +53,22 @@ def mutants(workload: kc.Workload, name: str) -> Iterator[Mutant]:
     for at in range(first, end):
         changes = list(_changes(lines[at]))
         if at - first in guards:
-            changes.append((GUARD, guards[at - first]))
+            yield _without_guard(name, entry, lines, at, guards[at - first])
         for what, text in changes:
-            changed = [*lines[:at], text, *lines[at + 1 :]]
-            yield Mutant(name, entry, at + 1, what, "\n".join(changed) + "\n")
+            yield Mutant(name, entry, at + 1, what, _with_line(lines, at, text))
+
+
+def _without_guard(name: str, entry: str, lines: list[str], at: int, instead: str) -> Mutant:
+    found = _BRANCH.match(lines[at])
+    assert found
+    negated = bool(found[1]) is not bool(instead)
+    trap = f"@{'!' * negated}{found[2]} trap; {lines[at]}"
+    removed, witness = (_with_line(lines, at, text) for text in (instead, trap))
+    return Mutant(name, entry, at + 1, GUARD, removed, witness)
+
+
+def _with_line(lines: list[str], at: int, text: str) -> str:
+    return "\n".join([*lines[:at], text, *lines[at + 1 :]]) + "\n"
 
 
 def _extent(lines: list[str], entry: str) -> tuple[int, int]:
