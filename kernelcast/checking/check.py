@@ -36,13 +36,17 @@ class CheckOptions:
     `schedules`: how many orders of thread blocks and warps are tried: as they are, reversed, then
     random ones from `seed`. `suppressions`: a file, or what one says. `warp_width`: threads.
     `write` gets what the kernel prints. `unwritten`: names of buffers, or patterns of them, whose
-    contents before the launch are garbage, which nobody may read.
+    contents before the launch are garbage, which nobody may read. `not_finite`: NaN and infinity
+    that are computed of finite numbers are found, too; `overflow`: indices of 32 bits that wrap
+    around and become part of an address.
     """
 
     schedules: int = 1
     seed: int = 0
     suppressions: Path | str | Sequence[Suppression] = ()
     unwritten: Sequence[str] = ()
+    not_finite: bool = False
+    overflow: bool = False
     warp_width: int = 32
     limits: Limits = field(default_factory=Limits)
     progress: Progress | None = None
@@ -148,6 +152,8 @@ def _checked(kernel: Kernel, make: Callable[[], Launch], options: CheckOptions) 
         options.write or sys.stdout.write,
         options.progress,
         tuple(options.unwritten),
+        options.not_finite,
+        options.overflow,
     )
     found: list[Finding] = []
     most = 0

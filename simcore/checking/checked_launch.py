@@ -77,7 +77,8 @@ class Settings:
     """How launches are checked, whatever their order.
 
     `write` gets what the kernel prints; `unwritten`: patterns of the names of buffers whose
-    contents before the launch nobody may read.
+    contents before the launch nobody may read; `not_finite`: whether NaN and infinity that are born
+    are found, `overflow` indices that wrap around.
     """
 
     warp_width: int = 32
@@ -85,6 +86,8 @@ class Settings:
     write: Callable[[str], object] = len
     progress: Callable[[float], None] | None = None
     unwritten: tuple[str, ...] = ()
+    not_finite: bool = False
+    overflow: bool = False
 
 
 def check_launch(
@@ -106,7 +109,7 @@ def check_launch(
     bypass = None
     if not can_run(kernel) and schedule.warps is None:
         bypass = _bypass(kernel, launch, settings)
-    probed = with_probes(kernel)
+    probed = with_probes(kernel, not_finite=settings.not_finite, overflow=settings.overflow)
     with time_limit(settings.limits.seconds):
         run = _Run(probed, launch, settings, schedule)
         fault = run.follow(Watch(run.plan.quiet), run.detector.new_follower, settings.write)

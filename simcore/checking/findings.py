@@ -23,6 +23,8 @@ class Kind(Enum):
     BARRIER = "barrier"
     WARP_MASK = "warp-mask"
     ACCESS = "memory-access"
+    NOT_FINITE = "not-finite"
+    OVERFLOW = "address-overflow"
     ENDLESS = "endless-loop"
     TRAP = "trap"
 

@@ -14,6 +14,7 @@ __all__ = [
     "ASYNC_WAIT",
     "BARRIER",
     "BLOCK",
+    "BORN",
     "BOUNDS",
     "CLOCKED",
     "CONST_SPACE",
@@ -53,6 +54,7 @@ __all__ = [
     "UNINITIALISED",
     "UNWRITTEN",
     "WARP_SYNC",
+    "WRAPPED",
     "WRITE",
     "Access",
     "Findings",
@@ -70,10 +72,11 @@ whether clocks must be asked; whether it is half of an asynchronous copy."""
 HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED = 1, 2, 3, 4, 5, 6
 """Kinds of events by pc: of clocks, of a warp, the groups of asynchronous copies, and probes, whose
 kind of finding is where others have the groups that a wait leaves."""
-RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN, SOURCE = 1, 2, 3, 4, 5, 6, 7, 8
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN, SOURCE, BORN, WRAPPED = range(1, 11)
 KIND_BITS = 4
 """Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register;
-`SOURCE`: a write of what a copy still reads."""
+`SOURCE`: a write of what a copy still reads;
+`BORN`: a NaN or infinity; `WRAPPED`: an index of 32 bits."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
 """What is kept of a thread block that is followed.
 

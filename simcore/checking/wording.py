@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelcast.simcore.checking.findings import Finding, Kind, Raw, Side
 from kernelcast.simcore.checking.plan import Plan
 from kernelcast.simcore.checking.records import (
+    BORN,
     BOUNDS,
     COPY,
     MASK,
@@ -13,6 +14,7 @@ from kernelcast.simcore.checking.records import (
     SOURCE,
     UNINITIALISED,
     UNWRITTEN,
+    WRAPPED,
 )
 from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import order_of
@@ -35,6 +37,8 @@ _KINDS = {
     SOURCE: Kind.ASYNC,
     MASK: Kind.WARP_MASK,
     UNWRITTEN: Kind.UNINITIALISED,
+    BORN: Kind.NOT_FINITE,
+    WRAPPED: Kind.OVERFLOW,
 }
 _SPACES = {0: "global", 1: "shared", 2: "local"}
 _SIZES = tuple[int, int, int]
@@ -94,6 +98,10 @@ class Wording:
                 return f"{second.what} of {where} that nobody has written"
             case Kind.BOUNDS:
                 return f"{second.what} outside of the array in {where} that it belongs to"
+            case Kind.NOT_FINITE:
+                return "NaN or infinity, computed of finite numbers"
+            case Kind.OVERFLOW:
+                return "an index of 32 bits wraps around and becomes part of an address"
             case Kind.ASYNC:
                 return f"{second.what} of what an asynchronous copy brings, without a wait for it"
             case _:

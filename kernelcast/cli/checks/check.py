@@ -42,6 +42,13 @@ def check(
             metavar="NAME",
         ),
     ] = None,
+    not_finite: Annotated[
+        bool, typer.Option("--not-finite", help="Find where NaN and infinity are born, too.")
+    ] = False,
+    overflow: Annotated[
+        bool,
+        typer.Option("--overflow", help="Find indices of 32 bits that wrap around, too."),
+    ] = False,
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     json: options.Json = False,
@@ -62,6 +69,8 @@ def check(
                 seed=seed,
                 suppressions=suppressions or (),
                 unwritten=unwritten or (),
+                not_finite=not_finite,
+                overflow=overflow,
                 limits=options.limits(limit_seconds, limit_instructions),
                 progress=progress,
             ),

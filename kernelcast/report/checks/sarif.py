@@ -23,6 +23,8 @@ _RULES = {
     Kind.BARRIER: "Threads that can never meet at a barrier",
     Kind.WARP_MASK: "A mask of lanes that does not fit those that come",
     Kind.ACCESS: "An access outside of every buffer, or misaligned",
+    Kind.NOT_FINITE: "NaN or infinity that is computed of finite numbers",
+    Kind.OVERFLOW: "An index of 32 bits that wraps around and becomes part of an address",
     Kind.ENDLESS: "A loop that nothing ends",
     Kind.TRAP: "The kernel stopped itself",
 }
