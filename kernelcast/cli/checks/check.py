@@ -12,15 +12,26 @@ from kernelcast.cli import options
 from kernelcast.cli.terminal import show_line, show_progress
 from kernelcast.errors import KernelcastError
 from kernelcast.report import records
-from kernelcast.report.checks.records import check_record
+from kernelcast.report.checks.records import check_record, program_check_record
 from kernelcast.report.checks.sarif import check_sarif
-from kernelcast.report.checks.text import check_text
+from kernelcast.report.checks.text import check_text, program_check_text
 
 __all__ = ["check"]
 
+_WORKLOAD = ".toml"
+
+
+_Checked = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="WORKLOAD.toml | -- PROGRAM ARGS",
+        help="Kernel, launch and arguments; or a program, whose launches are all checked.",
+    ),
+]
+
 
 def check(
-    workload: options.WorkloadPath,
+    checked: _Checked,
     size: options.Size = None,
     schedules: Annotated[
         int,
@@ -56,30 +67,39 @@ def check(
 ) -> None:
     """Follow each access of a launch: races, uninitialised reads, barriers, bounds.
 
+    A program runs without a GPU, as under `kernelcast capture`; a recording may stand for it.
+
     Exit status 1 when there are errors; races of equal values are only noted.
     """
     if json and sarif:
         raise KernelcastError("--json and --sarif exclude each other")
-    with show_progress(f"checking {workload.name}") as progress:
-        report = kc.check(
-            workload,
-            size,
-            options=kc.CheckOptions(
-                schedules=schedules,
-                seed=seed,
-                suppressions=suppressions or (),
-                unwritten=unwritten or (),
-                not_finite=not_finite,
-                overflow=overflow,
-                limits=options.limits(limit_seconds, limit_instructions),
-                progress=progress,
-            ),
+    is_workload = len(checked) == 1 and Path(checked[0]).suffix == _WORKLOAD
+    if size and not is_workload:
+        raise KernelcastError("--size is of a workload file: a program says its sizes itself")
+    with show_progress(f"checking {Path(checked[0]).name}") as progress:
+        chosen = kc.CheckOptions(
+            schedules=schedules,
+            seed=seed,
+            suppressions=suppressions or (),
+            unwritten=unwritten or (),
+            not_finite=not_finite,
+            overflow=overflow,
+            limits=options.limits(limit_seconds, limit_instructions),
+            progress=progress if is_workload else None,
         )
-    if json:
-        show_line(records.to_json(check_record(report)))
-    elif sarif:
-        show_line(records.to_json(check_sarif(report)))
+        if is_workload:
+            report = kc.check(checked[0], size, options=chosen)
+        else:
+            program = kc.check_program(checked, options=chosen)
+    reports: tuple[kc.CheckReport, ...]
+    if is_workload:
+        reports, record, text = (report,), check_record(report), check_text(report)
     else:
-        show_line(check_text(report))
-    if not report.is_clean:
+        reports, record = program.reports, program_check_record(program)
+        text = program_check_text(program)
+    if sarif:
+        show_line(records.to_json(check_sarif(*reports)))
+    else:
+        show_line(records.to_json(record) if json else text)
+    if not all(item.is_clean for item in reports):
         raise typer.Exit(1)

@@ -30,11 +30,13 @@ _RULES = {
 }
 
 
-def check_sarif(report: CheckReport) -> dict[str, Any]:
+def check_sarif(*reports: CheckReport) -> dict[str, Any]:
     """One run of one tool; suppressed findings are in it, and marked."""
-    results = [_result(item, report.kernel) for item in report.findings]
+    results: list[dict[str, Any]] = []
     accepted = {"suppressions": [{"kind": "external"}]}
-    results += [_result(item, report.kernel) | accepted for item in report.suppressed]
+    for one in reports:
+        results += [_result(item, one.kernel) for item in one.findings]
+        results += [_result(item, one.kernel) | accepted for item in one.suppressed]
     rules = [
         {"id": kind.value, "shortDescription": {"text": text}} for kind, text in _RULES.items()
     ]

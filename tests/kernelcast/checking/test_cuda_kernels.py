@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.api import LoadedModule
+from kernelcast.execution.runnable import LoadedModule
 from tests.drawn_cases import drawn
 
 _FOLDER = Path(__file__).parent / "cuda"

@@ -93,7 +93,6 @@ def test_a_counter_of_a_loop_that_wraps_is_found() -> None:
 
 
 def test_what_wraps_and_becomes_no_address_is_right() -> None:
-    assert (
-        found("mul.lo.s32 %r5, %r9, %r9; st.global.u32 [%rd2], %r5;", 1 << 20, overflow=True) == {}
-    )
-    assert found("mul.lo.s32 %r5, %r9, %r9;" + _INDEX.format("s32") + _USE, 1 << 20) == {}
+    square = "mul.lo.s32 %r5, %r9, %r9;"
+    assert found(f"{square} st.global.u32 [%rd2], %r5;", 1 << 20, overflow=True) == {}
+    assert found(square + _INDEX.format("s32") + _USE, 1 << 20) == {}
