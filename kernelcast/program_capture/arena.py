@@ -30,7 +30,7 @@ _ALIGNMENT = 256
 _GUARD_BYTES = 4096
 """What lies between two allocations, as between those of a DeviceMemory."""
 _FAR_BYTES = 1 << 28
-"""The same where allocations are far apart."""
+"""What lies between two allocations that are to be far apart."""
 _PAGE_BYTES = mmap.PAGESIZE
 _GIVEN_BACK_BYTES = 1 << 20
 """Freed memory of at least that size goes back to the host at once."""

@@ -160,7 +160,7 @@ class _Indices:
         return self._rewriter.compute(about, "cvt", wide, result, [source], about.guard, narrow)
 
     def _same(self, about: Compute, exact: Register, *, signed: bool) -> Iterator[Straight]:
-        """The same computation with exact values."""
+        """Computes with exact values what an instruction does with those of 32 bits."""
         sources: list[Operand] = []
         for number, source in enumerate(about.sources):
             if number >= _values(about):
@@ -191,8 +191,10 @@ def _is_exact(instruction: Instruction) -> bool:
 
 
 def _values(instruction: Compute) -> int:
-    """How many of the sources are numbers like the result: not how far it is shifted, nor what
-    chooses."""
+    """How many of the sources are numbers like the result.
+
+    How far it is shifted is none, nor what chooses.
+    """
     algebra = instruction.opcode.algebra
     if algebra is Algebra.SHIFT_LEFT:
         return 1

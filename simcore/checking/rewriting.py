@@ -92,7 +92,7 @@ class Rewriter:
         )
 
     def exchange(self, about: WarpOperation, result: Register, source: Register) -> WarpOperation:
-        """The same exchange between lanes, of another register."""
+        """Exchanges another register between the same lanes."""
         others = [None] * (len(about.destinations) - 1)
         return replace(
             about,

@@ -22,7 +22,7 @@ _UPDATES: Mapping[str, Callable[[int, int], int]] = {
     "inc": lambda old, value: 0 if old >= value else old + 1,
     "dec": lambda old, value: value if old == 0 or old > value else old - 1,
 }
-"""Of bits; `add`, `min` and `max` depend on the type."""
+"""Atomics of bits; `add`, `min` and `max` depend on the type."""
 
 
 def value_text(access: Instruction, words: Mapping[int, int]) -> str:
@@ -66,7 +66,7 @@ def _typed(word: int, type_: ScalarType) -> Any:
 
 
 def _number(word: int, type_: ScalarType) -> str:
-    """As the type says; large untyped bits also as a float."""
+    """A number as the type says; large untyped bits also as a float."""
     bits = word & ((1 << type_.bits) - 1)
     if type_.is_float or type_.is_signed:
         return str(_typed(bits, type_))

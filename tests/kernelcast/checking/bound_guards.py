@@ -83,7 +83,7 @@ class _Text:
 
 
 def unguarded(lines: Sequence[str]) -> dict[int, str]:
-    """By the number of the line of each bound guard what takes it away: nobody is outside.
+    """Texts that take bound guards away, by the number of the line: nobody is outside then.
 
     Branches back, which end loops, are none.
     """

@@ -1,4 +1,4 @@
-"""On request: NaN and infinity that are born, and indices that wrap around."""
+"""NaN and infinity that are born, and indices that wrap around, which are found on request."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ class RecordCode:
         )
 
     def event_by_lane(self, pc: int, mask: str, position: int, numbers: str) -> None:
-        """The same with a number for each lane, a vector of i64."""
+        """Records an event with a number for each lane, a vector of i64."""
         if self.follows_values:
             return
         code = self._warp.scalar
