@@ -21,7 +21,7 @@ from problem import Problem
 from targets import Target, target_table
 from timing import geometric_mean, interleaved, process_core_seconds, table, use_two_threads
 
-from kernelcast.simcore.checking.checked_launch import CheckedRun, Schedule, check_launch
+from kernelcast.simcore.checking.checked_launch import CheckedRun, Settings, check_launch
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits, dimensions
 
@@ -96,14 +96,7 @@ def _checking(kernel: Kernel, problem: Problem) -> Callable[[], CheckedRun]:
     limits = Limits(instructions_per_warp=None)
 
     def run() -> CheckedRun:
-        return check_launch(
-            kernel,
-            launch,
-            warp_width=32,
-            limits=limits,
-            schedule=Schedule(),
-            write=sys.stdout.write,
-        )
+        return check_launch(kernel, launch, Settings(limits=limits))
 
     return run
 

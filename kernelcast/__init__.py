@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kernelcast.checking.check import CheckOptions as CheckOptions
     from kernelcast.checking.check import CheckReport as CheckReport
     from kernelcast.checking.check import check as check
+    from kernelcast.checking.program import ProgramCheckReport as ProgramCheckReport
+    from kernelcast.checking.program import check_program as check_program
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
@@ -179,6 +181,7 @@ __all__ = [
     "capture",
     "capture_program",
     "check",
+    "check_program",
     "device",
     "devices",
     "estimate",
@@ -224,6 +227,7 @@ _HOMES = {
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
     "CheckOptions": "kernelcast.checking.check",
     "CheckReport": "kernelcast.checking.check",
+    "ProgramCheckReport": "kernelcast.checking.program",
     "Device": "kernelcast.simcore.device.device",
     "DeviceMemory": "kernelcast.simcore.launch.device_memory",
     "Estimate": "kernelcast.models.estimate",
@@ -278,6 +282,7 @@ _HOMES = {
     "capture": "kernelcast.triton_calls.session",
     "capture_program": "kernelcast.program_capture.capturing",
     "check": "kernelcast.checking.check",
+    "check_program": "kernelcast.checking.program",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",

@@ -44,7 +44,7 @@ ARROWS: dict[str, str] = {
     "engine/jit/analysis engine/jit/codegen engine/jit/recording",
     "engine": "host isa/matrix isa/ir isa/analysis launch "
     "engine/rules engine/recording engine/reference engine/jit/runtime",
-    "checking": "host isa isa/ir isa/analysis launch engine/rules engine/reference "
+    "checking": "host isa isa/ir isa/analysis isa/opcodes launch engine/rules engine/reference "
     "engine/jit/codegen engine/jit/runtime engine",
     "device": "isa",
     "memory": "host device",

@@ -14,7 +14,7 @@ from kernelcast.checking.suppressions import Suppression, read_suppressions
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.progress import Progress
-from kernelcast.simcore.checking.checked_launch import check_launch, schedules
+from kernelcast.simcore.checking.checked_launch import Settings, check_launch, schedules
 from kernelcast.simcore.checking.findings import Finding
 from kernelcast.simcore.engine import check_fits
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -24,7 +24,15 @@ from kernelcast.workload.file import load_workload
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
 from kernelcast.workload.workload import Workload
 
-__all__ = ["CheckOptions", "CheckReport", "check"]
+__all__ = [
+    "CheckOptions",
+    "CheckReport",
+    "Found",
+    "check",
+    "chosen_options",
+    "found_in",
+    "reported",
+]
 
 _MOST_SCHEDULES = 1000
 
@@ -35,12 +43,18 @@ class CheckOptions:
 
     `schedules`: how many orders of thread blocks and warps are tried: as they are, reversed, then
     random ones from `seed`. `suppressions`: a file, or what one says. `warp_width`: threads.
-    `write` gets what the kernel prints.
+    `write` gets what the kernel prints. `unwritten`: names of buffers, or patterns of them, whose
+    contents before the launch are garbage, which nobody may read. `not_finite`: NaN and infinity
+    that are computed of finite numbers are found, too; `overflow`: indices of 32 bits that wrap
+    around and become part of an address.
     """
 
     schedules: int = 1
     seed: int = 0
     suppressions: Path | str | Sequence[Suppression] = ()
+    unwritten: Sequence[str] = ()
+    not_finite: bool = False
+    overflow: bool = False
     warp_width: int = 32
     limits: Limits = field(default_factory=Limits)
     progress: Progress | None = None
@@ -55,7 +69,7 @@ class CheckOptions:
 
 @dataclass(frozen=True, repr=False)
 class CheckReport:
-    """What was found in `schedules`, each place once.
+    """What was found in `schedules` of `launches`, each place once.
 
     `suppressed`: findings that the suppressions accept; `shadow_bytes`: the memory that it took.
     """
@@ -65,6 +79,7 @@ class CheckReport:
     suppressed: tuple[Finding, ...]
     schedules: tuple[str, ...]
     shadow_bytes: int
+    launches: int = 1
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -101,7 +116,7 @@ def check(
     `shared_bytes` as `run` takes them. Buffers stay as they are. Other keywords are those of
     CheckOptions. KernelcastError for what cannot be executed at all.
     """
-    chosen = _chosen(options, keywords)
+    chosen = chosen_options(options, keywords)
     if isinstance(checked, RunnableKernel):
         launch = LaunchDescription(grid, block, None, None, shared_bytes).launch(
             checked.kernel, args
@@ -112,7 +127,8 @@ def check(
     return _checked(kernel, lambda: workload.make_launch(size, kernel=kernel), chosen)
 
 
-def _chosen(options: CheckOptions | None, keywords: dict[str, Any]) -> CheckOptions:
+def chosen_options(options: CheckOptions | None, keywords: dict[str, Any]) -> CheckOptions:
+    """The options with keywords; KernelcastError for a keyword or a number that is none."""
     known = CheckOptions.__dataclass_fields__
     for name in keywords:
         if name not in known:
@@ -134,35 +150,63 @@ def _with_copies(launch: Launch) -> Launch:
     return replace(launch, arguments=tuple(arguments))
 
 
+@dataclass
+class Found:
+    """What launches of one kernel did wrong, in all schedules, not yet by place."""
+
+    findings: list[Finding] = field(default_factory=list)
+    schedules: tuple[str, ...] = ()
+    shadow_bytes: int = 0
+    launches: int = 0
+
+    def add(self, other: Found) -> None:
+        """More launches of the kernel."""
+        self.findings += other.findings
+        self.schedules = max(self.schedules, other.schedules, key=len)
+        self.shadow_bytes = max(self.shadow_bytes, other.shadow_bytes)
+        self.launches += other.launches
+
+
 def _checked(kernel: Kernel, make: Callable[[], Launch], options: CheckOptions) -> CheckReport:
     accepted = options.accepted()
+    return reported(kernel, found_in(kernel, make, options), accepted)
+
+
+def found_in(kernel: Kernel, make: Callable[[], Launch], options: CheckOptions) -> Found:
+    """What a launch does wrong; `make` makes it anew each time, with what it begins with."""
     launch = make()
     check_fits(kernel, launch, options.warp_width)
     warps = -(-launch.threads_per_thread_block // options.warp_width)
     tried = schedules(options.schedules, launch.thread_blocks, warps, options.seed)
-    found: list[Finding] = []
-    most = 0
+    settings = Settings(
+        options.warp_width,
+        options.limits,
+        options.write or sys.stdout.write,
+        options.progress,
+        tuple(options.unwritten),
+        options.not_finite,
+        options.overflow,
+    )
+    found = Found(schedules=tuple(schedule.name for schedule in tried), launches=1)
     for number, schedule in enumerate(tried):
-        run = check_launch(
-            kernel,
-            make() if number else launch,
-            warp_width=options.warp_width,
-            limits=options.limits,
-            schedule=schedule,
-            write=options.write or sys.stdout.write,
-            progress=options.progress,
-        )
-        found += run.findings
-        most = max(most, run.shadow_bytes)
+        run = check_launch(kernel, make() if number else launch, settings, schedule, make)
+        found.findings += run.findings
+        found.shadow_bytes = max(found.shadow_bytes, run.shadow_bytes)
+    return found
+
+
+def reported(kernel: Kernel, found: Found, accepted: Sequence[Suppression]) -> CheckReport:
+    """The report of a kernel: each place once, and what is accepted apart."""
     name = source_name(kernel.name)
-    unique = list(_unique(found))
+    unique = list(_unique(found.findings))
     covered = [any(item.covers(f, name) for item in accepted) for f in unique]
     return CheckReport(
         name,
         tuple(f for f, is_covered in zip(unique, covered, strict=True) if not is_covered),
         tuple(f for f, is_covered in zip(unique, covered, strict=True) if is_covered),
-        tuple(schedule.name for schedule in tried),
-        most,
+        found.schedules,
+        found.shadow_bytes,
+        found.launches,
     )
 
 

@@ -29,6 +29,8 @@ ARENA_BYTES = 2 * _ZONE_BYTES
 _ALIGNMENT = 256
 _GUARD_BYTES = 4096
 """What lies between two allocations, as between those of a DeviceMemory."""
+_FAR_BYTES = 1 << 28
+"""What lies between two allocations that are to be far apart."""
 _PAGE_BYTES = mmap.PAGESIZE
 _GIVEN_BACK_BYTES = 1 << 20
 """Freed memory of at least that size goes back to the host at once."""
@@ -86,9 +88,13 @@ class _ProgramMemory(DeviceMemory):
 
 
 class Arena:
-    """Allocations of one program in a `DeviceMemory` of its own."""
+    """Allocations of one program in a `DeviceMemory` of its own.
 
-    def __init__(self, capacity_bytes: int, device: str) -> None:
+    `is_spacious`: they are far apart, and no place is taken twice.
+    """
+
+    def __init__(self, capacity_bytes: int, device: str, *, is_spacious: bool = False) -> None:
+        self._is_spacious = is_spacious
         self._memory = _ProgramMemory(self, device)
         self.memory: DeviceMemory = self._memory
         self.capacity_bytes = capacity_bytes
@@ -226,16 +232,22 @@ class Arena:
             return _Place(offset, units, size, space)
         step = _PAGE_BYTES if is_host else _ALIGNMENT
         offset = -(-self._next[is_host] // step) * step
-        end = offset + units + _GUARD_BYTES
+        end = offset + units + self._guard_bytes(offset)
         if end > (2 if is_host else 1) * _ZONE_BYTES:
             raise CallError(Status.OUT_OF_MEMORY, "the program has used up all addresses")
         self._next[is_host] = end
         return _Place(offset, units, size, space)
 
+    def _guard_bytes(self, offset: int) -> int:
+        """The distance to the next allocation, as long as there is room for it."""
+        has_room = self._is_spacious and offset % _ZONE_BYTES < _ZONE_BYTES // 2
+        return _FAR_BYTES if has_room else _GUARD_BYTES
+
     def give_back(self, place: _Place) -> None:
         """Lets a place be taken again."""
         is_host = _is_shared(place.space)
-        self._free[is_host, place.units].append(place.offset)
+        if not self._is_spacious:
+            self._free[is_host, place.units].append(place.offset)
         first = -(-place.offset // _PAGE_BYTES) * _PAGE_BYTES
         whole = (place.offset + place.units - first) // _PAGE_BYTES * _PAGE_BYTES
         if whole >= _GIVEN_BACK_BYTES:

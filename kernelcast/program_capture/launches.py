@@ -163,7 +163,7 @@ class Launches:
     def _estimate(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> Estimated:
         self.estimated += 1
         trace = function.kernel.run(
-            args=self._arguments(function, parameters),
+            args=self.arguments(function, parameters),
             grid=sizes.grid,
             block=sizes.block,
             shared_bytes=sizes.shared_bytes,
@@ -203,7 +203,7 @@ class Launches:
         self, function: Function, sizes: LaunchRequest, parameters: bytes
     ) -> PreparedLaunch:
         return function.kernel.prepare(
-            args=self._arguments(function, parameters),
+            args=self.arguments(function, parameters),
             grid=sizes.grid,
             block=sizes.block,
             shared_bytes=sizes.shared_bytes,
@@ -214,7 +214,7 @@ class Launches:
             limits=self.options.limits,
         )
 
-    def _arguments(self, function: Function, parameters: bytes) -> list[Argument]:
+    def arguments(self, function: Function, parameters: bytes) -> list[Argument]:
         """The arguments in a block of parameters."""
         found: list[Argument] = []
         for item in function.kernel.kernel.parameters:

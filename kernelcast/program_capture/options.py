@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kernelcast.program_capture.code import Function
 from kernelcast.program_capture.protocol import LaunchRequest
 from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.device_memory import DeviceMemory
-from kernelcast.simcore.launch.launch import Limits
+from kernelcast.simcore.launch.launch import Argument, Limits
 
 __all__ = ["CaptureOptions", "NextLaunch"]
 
@@ -22,13 +22,15 @@ _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 class NextLaunch:
     """A launch that is about to be made: launch `number` of the program, from 0 on.
 
-    `variables`: those of the function's module that are in `memory` by now.
+    `arguments`: what `parameters` hold; `variables`: those of the function's module that are in
+    `memory` by now.
     """
 
     number: int
     function: Function
     request: LaunchRequest
     parameters: bytes
+    arguments: Sequence[Argument]
     memory: DeviceMemory
     variables: Mapping[str, Allocation]
 
@@ -45,6 +47,8 @@ class CaptureOptions:
     `is_quiet`: the program's standard output goes to standard error. Of `explained_kernels`
     kernels, those that take most of the time, the longest launch's profiles are kept for
     `write_program_report`.
+    `is_quiet`: the program's standard output goes to standard error. `is_spacious`: allocations are
+    far apart, and what was freed is not given again.
     """
 
     code: Code | str | None = None
@@ -54,6 +58,7 @@ class CaptureOptions:
     is_fast: bool = False
     is_quiet: bool = False
     explained_kernels: int = 0
+    is_spacious: bool = False
     limits: Limits = _NO_LIMITS
     recording: Path | None = None
     tell: Callable[[str], None] = print

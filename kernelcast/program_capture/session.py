@@ -108,7 +108,7 @@ class Session:
     ) -> Session:
         """A session whose program has done nothing yet; its code is kept in `folder`."""
         first = devices[0]
-        arena = Arena(int(first.dram.capacity_bytes), first.title)
+        arena = Arena(int(first.dram.capacity_bytes), first.title, is_spacious=options.is_spacious)
         return cls(
             devices,
             arena,
@@ -152,6 +152,7 @@ class Session:
                     function,
                     request,
                     parameters,
+                    self.launches.arguments(function, parameters),
                     self.arena.memory,
                     self.code.variables(function),
                 )

@@ -10,16 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 from kernelcast.simcore.checking.records import (
+    ASYNC,
     BOUNDS,
     CLOCKED,
     COPY,
     FOUND,
+    KIND_BITS,
     NARROW,
     PC_BITS,
     RACE,
     READ,
     SAME,
     SHARED_SPACE,
+    SOURCE,
     STAMP_BITS,
     THREAD_SHIFT,
     UNINITIALISED,
@@ -36,8 +39,10 @@ __all__ = [
     "STRONG_WORDS",
     "WEAK_WORDS",
     "check_bounds",
+    "check_written",
     "report",
     "touch_copies",
+    "touch_source",
     "touch_strong",
     "touch_weak_read",
     "touch_weak_write",
@@ -50,12 +55,12 @@ _STAMPS, _PCS = (1 << STAMP_BITS) - 1, (1 << PC_BITS) - 1
 
 @noinline
 def report(
-    kind: int, prior: int, pc: int, now: int, rank: int, lane: Lane, findings: Findings
+    kind: int, prior: int, pc: int, now: int, time: int, lane: Lane, findings: Findings
 ) -> None:
     """Notes a finding; what is the same by kind, pcs and space is only counted."""
     out, keys = findings.out, findings.keys
     if kind != RACE or not out[CLOCKED]:
-        key = (((prior & _PCS) << PC_BITS | pc) << 3 | kind) << 3 | lane.space
+        key = (((prior & _PCS) << PC_BITS | pc) << KIND_BITS | kind) << 3 | lane.space
         size = len(keys) - 1
         at = (key * 0x1E3779B97F4A7C15 >> 20) & size
         for _ in range(64):
@@ -69,7 +74,7 @@ def report(
         findings.often[at] = 1
     row = findings.rows[out[FOUND]]
     row[0], row[1], row[2], row[3] = kind, lane.me, pc, now
-    row[4], row[5], row[6], row[7] = prior, lane.address, lane.space, rank
+    row[4], row[5], row[6], row[7] = prior, lane.address, lane.space, time
     out[FOUND] += 1
 
 
@@ -104,7 +109,7 @@ def _check(
     findings: Findings,
 ) -> None:
     if prior != 0 and not _is_ordered(prior, lane, access, shadow, geometry):
-        report(RACE, prior, access.pc, access.now, access.rank, lane, findings)
+        report(RACE, prior, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -119,7 +124,7 @@ def _check_scopes(
     if lane.space == SHARED_SPACE and geometry.is_cluster == 0:
         return
     if (access.flags | flags[prior & _PCS]) & NARROW:
-        report(RACE, prior, access.pc, access.now, access.rank, lane, findings)
+        report(RACE, prior, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -174,7 +179,14 @@ def _check_first(
     if not is_written and len(cells) > WEAK_WORDS:
         is_written = _is_of_home(cells[_STRONG, number], access, geometry)
     if not is_written:
-        report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
+        report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
+
+
+@inlined
+def check_written(cells: Any, number: int, lane: Lane, access: Access, findings: Findings) -> None:
+    """A buffer that held nothing before the launch is written before it is read."""
+    if cells[_WRITE, number] == 0 and (len(cells) <= WEAK_WORDS or cells[_STRONG, number] == 0):
+        report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -222,7 +234,7 @@ def touch_weak_write(
         kind = RACE
         if _wrote_the_same(prior, lane, access, shadow.spare, geometry):
             kind = SAME
-        report(kind, prior, access.pc, access.now, access.rank, lane, findings)
+        report(kind, prior, access.pc, access.now, access.time, lane, findings)
     for word in range(_READ, len(cells)):
         _check(cells[word, number], lane, access, shadow, geometry, findings)
         cells[word, number] = 0
@@ -259,7 +271,26 @@ def touch_strong(
 def check_bounds(low: int, high: int, lane: Lane, access: Access, findings: Findings) -> None:
     """An access of shared memory stays in the array that it began in."""
     if high and not (low <= lane.address and lane.address + access.bytes <= high):
-        report(BOUNDS, 0, access.pc, access.now, access.rank, lane, findings)
+        report(BOUNDS, 0, access.pc, access.now, access.time, lane, findings)
+
+
+@inlined
+def touch_source(
+    number: int, lane: Lane, access: Access, shadow: Shadow, geometry: Geometry, findings: Findings
+) -> None:
+    """What an asynchronous copy reads stays as it is until its thread has waited."""
+    threads = geometry.warps * geometry.width
+    if access.flags & ASYNC:
+        thread = access.rank * threads + lane.me - access.home
+        shadow.sources[0, number] = shadow.groups[thread, 0] + 1
+        shadow.sources[1, number] = _word(lane, access)
+    elif access.flags & WRITE and shadow.sources[0, number]:
+        prior = shadow.sources[1, number]
+        thread = access.rank * threads + (prior >> THREAD_SHIFT) - access.home
+        is_home = access.home <= prior >> THREAD_SHIFT < access.home + threads
+        if is_home and shadow.sources[0, number] > shadow.groups[thread, 1]:
+            report(SOURCE, prior, access.pc, access.now, access.time, lane, findings)
+        shadow.sources[0, number] = 0
 
 
 @inlined
@@ -272,6 +303,6 @@ def touch_copies(
     if group and _is_of_home(prior, access, geometry):
         owner = first + (prior >> THREAD_SHIFT) - access.home
         if group > shadow.groups[owner, 1]:
-            report(COPY, prior, access.pc, access.now, access.rank, lane, findings)
+            report(COPY, prior, access.pc, access.now, access.time, lane, findings)
     if access.flags & WRITE:
         shadow.copies[number] = 0

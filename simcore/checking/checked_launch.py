@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,14 @@ from kernelcast.errors import (
 from kernelcast.simcore.checking.detector import Detector
 from kernelcast.simcore.checking.findings import Finding, Kind, Side
 from kernelcast.simcore.checking.plan import plan_of
+from kernelcast.simcore.checking.probed_kernel import with_probes
+from kernelcast.simcore.checking.rewriting import Probed
+from kernelcast.simcore.checking.values import Values
 from kernelcast.simcore.checking.wording import Wording
 from kernelcast.simcore.engine import Listener, execute
 from kernelcast.simcore.engine.jit.codegen.memory.records import Watch
 from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch, can_run
-from kernelcast.simcore.engine.jit.runtime.task import Watcher
+from kernelcast.simcore.engine.jit.runtime.task import Task, Watcher
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
 from kernelcast.simcore.host.deadline import time_limit
@@ -32,7 +36,7 @@ from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.traces.stream import GridPart
 
-__all__ = ["CheckedRun", "Schedule", "check_launch"]
+__all__ = ["CheckedRun", "Schedule", "Settings", "check_launch", "schedules"]
 
 _DISTANCE_BYTES = 1 << 36
 """The distance of buffers of a launch: no index of 32 bits leads from one into another."""
@@ -68,52 +72,97 @@ class CheckedRun:
     shadow_bytes: int
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How launches are checked, whatever their order.
+
+    `write` gets what the kernel prints; `unwritten`: patterns of the names of buffers whose
+    contents before the launch nobody may read; `not_finite`: whether NaN and infinity that are born
+    are found, `overflow` indices that wrap around.
+    """
+
+    warp_width: int = 32
+    limits: Limits = field(default_factory=Limits)
+    write: Callable[[str], object] = len
+    progress: Callable[[float], None] | None = None
+    unwritten: tuple[str, ...] = ()
+    not_finite: bool = False
+    overflow: bool = False
+
+
 def check_launch(
     kernel: Kernel,
     launch: Launch,
-    *,
-    warp_width: int,
-    limits: Limits,
-    schedule: Schedule,
-    write: Callable[[str], object],
-    progress: Callable[[float], None] | None = None,
+    settings: Settings,
+    schedule: Schedule | None = None,
+    again: Callable[[], Launch] | None = None,
 ) -> CheckedRun:
     """Executes a launch, whose buffers are changed, and follows each access.
 
     A launch without a device memory gets one with buffers far apart. What ends the launch is a
-    finding as well. Raises LaunchError where it does not fit.
+    finding as well. `again` makes the launch once more: it is run again to see the values of
+    accesses that are found. Raises LaunchError where it does not fit.
     """
+    schedule = schedule or Schedule()
     launch = launch.materialised()
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     bypass = None
     if not can_run(kernel) and schedule.warps is None:
-        bypass = _bypass(kernel, launch, warp_width, limits)
-    if launch.memory is None:
-        memory = DeviceMemory(distance_bytes=_DISTANCE_BYTES)
-        launch = replace(launch, memory=ModuleMemory.of(memory, kernel))
-    printed = PrintedText(write)
-    with time_limit(limits.seconds):
-        compiled = CompiledLaunch(kernel, launch, warp_width)
-        plan = plan_of(kernel, compiled.memory, compiled.facts)
-        detector = Detector(plan, kernel, launch)
-        order = np.arange(plan.geometry.warps) if schedule.warps is None else schedule.warps
-        watcher = Watcher(detector.new_follower, np.ascontiguousarray(order, np.int64))
-        together = detector.cluster_size
-        parts = schedule.parts(launch.thread_blocks, together)
-        fault: ExecutionError | None = None
+        bypass = _bypass(kernel, launch, settings)
+    probed = with_probes(kernel, not_finite=settings.not_finite, overflow=settings.overflow)
+    with time_limit(settings.limits.seconds):
+        run = _Run(probed, launch, settings, schedule)
+        fault = run.follow(Watch(run.plan.quiet), run.detector.new_follower, settings.write)
+        found = run.detector.found
+        values = None
+        of_accesses = [raw for raw, _ in found if raw.pc not in probed.probes]
+        if again is not None and of_accesses:
+            values = Values(run.plan, of_accesses)
+            once_more = _Run(probed, again().materialised(), settings, schedule)
+            once_more.follow(Watch(values=values.pcs), values.new_log, len)
+    wording = Wording(probed, run.launch, run.memory, run.plan, values)
+    findings = [wording.finding(raw, count) for raw, count in found]
+    findings += [_of_fault(ended) for ended in (fault, bypass) if ended is not None]
+    return CheckedRun(tuple(findings), run.plan.bytes)
+
+
+class _Run:
+    """A launch in its memory, compiled when it is run."""
+
+    def __init__(
+        self, probed: Probed, launch: Launch, settings: Settings, schedule: Schedule
+    ) -> None:
+        kernel = probed.kernel
+        if launch.memory is None:
+            memory = DeviceMemory(distance_bytes=_DISTANCE_BYTES)
+            launch = replace(launch, memory=ModuleMemory.of(memory, kernel))
+        self.launch = launch
+        self._settings, self._schedule = settings, schedule
+        self._compiled = CompiledLaunch(kernel, launch, settings.warp_width)
+        self.memory = self._compiled.memory
+        self.plan = plan_of(probed, self.memory, self._compiled.facts, settings.unwritten)
+        self.detector = Detector(self.plan, kernel, launch)
+
+    def follow(
+        self, watch: Watch, new_log: Callable[[Task], Any], write: Callable[[str], object]
+    ) -> ExecutionError | None:
+        """Runs it for somebody who follows the accesses; what ended it, if anything did."""
+        warps = self._schedule.warps
+        order = np.arange(self.plan.geometry.warps) if warps is None else warps
+        watcher = Watcher(new_log, np.ascontiguousarray(order, np.int64))
+        parts = self._schedule.parts(self.launch.thread_blocks, self.detector.cluster_size)
+        printed = PrintedText(write)
+        limits, progress = self._settings.limits, self._settings.progress
         try:
-            compiled.run_watched(Watch(plan.quiet), watcher, limits, parts, printed, progress)
+            self._compiled.run_watched(watch, watcher, limits, parts, printed, progress)
         except ExecutionError as raised:
-            fault = raised
+            return raised
         finally:
             printed.flush()
-    wording = Wording(kernel, launch, compiled.memory, plan)
-    found = [wording.finding(raw, count) for raw, count in detector.found]
-    found += [_of_fault(ended) for ended in (fault, bypass) if ended is not None]
-    return CheckedRun(tuple(found), plan.bytes)
+        return None
 
 
-def _bypass(kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> BarrierError | None:
+def _bypass(kernel: Kernel, launch: Launch, settings: Settings) -> BarrierError | None:
     """What the reference engine says of threads that go round a barrier, which others do not see.
 
     It runs on copies of the buffers.
@@ -124,8 +173,8 @@ def _bypass(kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> 
         execute(
             kernel,
             replace(launch, arguments=arguments),
-            warp_width=warp_width,
-            limits=limits,
+            warp_width=settings.warp_width,
+            limits=settings.limits,
             engine="reference",
             record_memory=False,
             listener=Listener(write=len),

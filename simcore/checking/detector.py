@@ -23,6 +23,7 @@ from kernelcast.simcore.checking.records import (
     CLOCKED,
     EVENT_AT,
     FOUND,
+    KIND_BITS,
     MOST_THREADS,
     OPENED,
     PC_BITS,
@@ -35,6 +36,7 @@ from kernelcast.simcore.checking.records import (
 from kernelcast.simcore.checking.runs import runs_of
 from kernelcast.simcore.checking.synchronisation import Synchronisation
 from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.reference.clusters import ClusterMembers
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -91,7 +93,8 @@ class Detector:
     def _often(self, raw: Raw) -> int:
         if raw.key in self._suspects:
             return self._suspects[raw.key]
-        wanted = ((raw.prior_pc << PC_BITS | raw.pc) << 3 | raw.kind) << 3 | raw.space
+        places = raw.prior_pc << PC_BITS | raw.pc
+        wanted = (places << KIND_BITS | raw.kind) << 3 | raw.space
         at = np.flatnonzero(self.findings.keys == wanted)
         return int(self.findings.often[at].sum()) or 1
 
@@ -131,6 +134,7 @@ class Follower:
             detector.buffers,
             detector.segments,
             np.zeros(ranks * geometry.shared_cells + 1 if geometry.has_copies else 1, np.int64),
+            np.zeros((2, plan.buffer_cells + 1 if geometry.has_copies else 1), np.int64),
             np.zeros(threads * geometry.local_cells + 1, np.int32),
             plan.rows,
             np.zeros((fine, geometry.width), np.int64),
@@ -182,7 +186,7 @@ class Follower:
         is_listed = bool(words[at] >> 31 & 1)
         following = at + (5 if is_listed else 4 + width)
         addresses = words[at + 4 : following].tolist()
-        if is_listed:
+        if is_listed and not words[at] & EVENT:
             which = int(words[at] >> 32)
             addresses = (words[at + 4] + self._lane_offsets[which]).tolist()
         self._synchronisation.record(words[at : at + 5].tolist(), addresses)

@@ -23,6 +23,8 @@ class Kind(Enum):
     BARRIER = "barrier"
     WARP_MASK = "warp-mask"
     ACCESS = "memory-access"
+    NOT_FINITE = "not-finite"
+    OVERFLOW = "address-overflow"
     ENDLESS = "endless-loop"
     TRAP = "trap"
 
@@ -37,7 +39,7 @@ class Side:
     """One of the accesses: what it did, who and where.
 
     `thread_block` and `thread` as (x, y, z); `span` in the source that was executed, `origin` where
-    that was compiled from.
+    that was compiled from; `values`: what it read and wrote in words, empty where that is unknown.
     """
 
     what: str
@@ -46,6 +48,7 @@ class Side:
     thread: tuple[int, int, int] | None
     span: SourceSpan | None
     origin: SourceSpan | None
+    values: str = ""
 
     @property
     def place(self) -> SourceSpan | None:
@@ -75,6 +78,7 @@ class Raw(NamedTuple):
     """A row of the follower.
 
     Threads are numbered over the grid from 1; `prior_*` is of the earlier access, 0 without one.
+    `time`: of the warp that made the access, which tells it from others at the same pc.
     """
 
     kind: int
@@ -86,6 +90,7 @@ class Raw(NamedTuple):
     prior_pc: int
     address: int
     space: int
+    time: int
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -95,7 +100,7 @@ class Raw(NamedTuple):
     @staticmethod
     def of(row: list[int]) -> Raw:
         """The row that `report` has written."""
-        kind, thread, pc, stamp, prior, address, space, _ = row
+        kind, thread, pc, stamp, prior, address, space, time = row
         return Raw(
             kind,
             thread,
@@ -106,4 +111,5 @@ class Raw(NamedTuple):
             prior & ((1 << PC_BITS) - 1),
             address,
             space,
+            time,
         )

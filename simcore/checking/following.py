@@ -31,6 +31,7 @@ from kernelcast.simcore.checking.records import (
     MOST_STAMP,
     NOW,
     OPENED,
+    PROBED,
     RECORD,
     STAGE,
     STAMPS,
@@ -89,6 +90,36 @@ def _sync_warp(row: Any, thread: int, mask: int, shadow: Shadow, width: int) -> 
     row[NOW] += 1
 
 
+@noinline
+def _sync_groups(
+    words: Ints,
+    at: int,
+    row: Any,
+    thread: int,
+    shadow: Shadow,
+    geometry: Geometry,
+    findings: Findings,
+) -> None:
+    """Lanes that name the same members meet; each must be one of them."""
+    width, pc, time = geometry.width, words[at] & 0xFFFFFF, words[at + 1] & 0xFFFFFFFF
+    is_listed = words[at] & (1 << 31) != 0
+    within = (words[at + 1] >> 32) & 0xFFFFFFFF
+    first = ((words[at + 2] & 0xFFFFFFFF) * geometry.warps + within) * width + 1
+    left = words[at + 3]
+    for number in range(width):
+        if (left >> number) & 1:
+            members = words[at + 4] if is_listed else words[at + 4 + number]
+            group: Any = np.int64(0)
+            for other in range(number, width):
+                if (left >> other) & 1 and (is_listed or words[at + 4 + other] == members):
+                    group |= np.int64(1) << np.int64(other)
+            left &= ~group
+            if group & ~members:
+                lane = Lane(first + number, number, 0, CONST_SPACE)
+                report(MASK, 0, pc, row[NOW], time, lane, findings)
+            _sync_warp(row, thread, group, shadow, width)
+
+
 @inlined
 def _group_copies(kind: int, left: int, thread: int, mask: int, shadow: Shadow, width: int) -> None:
     """Groups of asynchronous copies end, or threads wait for all but the latest."""
@@ -100,6 +131,13 @@ def _group_copies(kind: int, left: int, thread: int, mask: int, shadow: Shadow, 
             if kind != ASYNC_GROUP:
                 done = groups[thread + lane, 0] - left
                 groups[thread + lane, 1] = max(groups[thread + lane, 1], done)
+
+
+@inlined
+def _end_copies(access: Access, thread: int, table: PcTable, shadow: Shadow, width: int) -> None:
+    """An arrival at an mbarrier on behalf of copies: whoever waits there waits for them."""
+    if table.event[access.pc] == ASYNC_END:
+        _group_copies(ASYNC_END, 0, thread, access.mask, shadow, width)
 
 
 @inlined
@@ -128,6 +166,26 @@ def _stops(
     return 0
 
 
+@noinline
+def _tell(
+    words: Ints,
+    at: int,
+    row: Any,
+    warp: int,
+    table: PcTable,
+    geometry: Geometry,
+    findings: Findings,
+) -> None:
+    """The threads of a probe have something to tell."""
+    width, pc, time = geometry.width, words[at] & 0xFFFFFF, words[at + 1] & 0xFFFFFFFF
+    within = (words[at + 1] >> 32) & 0xFFFFFFFF
+    first = ((words[at + 2] & 0xFFFFFFFF) * geometry.warps + within) * width + 1
+    for number in range(width):
+        if (words[at + 3] >> number) & 1:
+            lane = Lane(first + number, number, 0, CONST_SPACE)
+            report(table.left[pc], 0, pc, row[NOW], time, lane, findings)
+
+
 @inlined
 def _event(
     words: Ints,
@@ -144,16 +202,14 @@ def _event(
     kind, thread = table.event[pc], warp * width
     if mask == 0 or kind == 0:
         return 0
+    if kind == PROBED:
+        _tell(words, at, row, warp, table, geometry, findings)
+        return 0
     if kind >= ASYNC_GROUP and kind <= ASYNC_END:
         _group_copies(kind, table.left[pc], thread, mask, shadow, width)
         return 0
     if kind == WARP_SYNC and not findings.out[CLOCKED]:
-        if mask & ~words[at + 4]:
-            lane = Lane(
-                (words[at + 2] & 0xFFFFFFFF) * geometry.warps * width + 1, 0, 0, CONST_SPACE
-            )
-            report(MASK, 0, pc, row[NOW], 0, lane, findings)
-        _sync_warp(row, thread, mask, shadow, width)
+        _sync_groups(words, at, row, thread, shadow, geometry, findings)
         return 0
     return RECORD
 
@@ -208,7 +264,7 @@ def _access(
     flags = table.flags[pc]
     if flags & WRITE and following < len(words) and words[following] & WRITTEN:
         same, lost = words[following + 3], words[following + 4]
-    warp = (words[at + 1] >> 32) & 0xFFFFFFFF
+    warp, time = (words[at + 1] >> 32) & 0xFFFFFFFF, words[at + 1] & 0xFFFFFFFF
     home = (words[at + 2] & 0xFFFFFFFF) * (geometry.warps * geometry.width) + 1
     return Access(
         pc,
@@ -217,6 +273,7 @@ def _access(
         table.space[pc],
         rank,
         warp,
+        time,
         home,
         row[FLOOR],
         row[NOW],
@@ -275,6 +332,7 @@ def follow(
             _follow_runs(runs[which], access, block, table, shadow, geometry, findings)
         else:
             _follow_lanes((0, width), access, block, table, shadow, geometry, findings)
+        _end_copies(access, warp * width, table, shadow, width)
         if access.flags & SYNC and access.mask:
             out[EVENT_AT] = RECORD
             return at

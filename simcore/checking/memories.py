@@ -6,8 +6,10 @@ from typing import Any
 
 from kernelcast.simcore.checking.cells import (
     check_bounds,
+    check_written,
     report,
     touch_copies,
+    touch_source,
     touch_strong,
     touch_weak_read,
     touch_weak_write,
@@ -18,6 +20,7 @@ from kernelcast.simcore.checking.records import (
     GENERIC_SPACE,
     GLOBAL_SPACE,
     LOCAL_SPACE,
+    READ,
     ROW,
     SHARED_SPACE,
     STRONG,
@@ -89,7 +92,7 @@ def _in_local(
         if access.flags & WRITE:
             shadow.local[cell] = block + 1
         elif shadow.local[cell] != block + 1:
-            report(UNINITIALISED, 0, access.pc, access.now, access.rank, lane, findings)
+            report(UNINITIALISED, 0, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -140,6 +143,10 @@ def _in_buffers(
     first, last = far >> geometry.buffer_shift, (far + access.bytes - 1) >> geometry.buffer_shift
     open_segments(before + first, last - first + 1, shadow)
     for number in range(before + first, before + last + 1):
+        if shadow.rows[row, 3] and access.flags & READ:
+            check_written(shadow.buffers, number, lane, access, findings)
+        if geometry.has_copies:
+            touch_source(number, lane, access, shadow, geometry, findings)
         _touch(shadow.buffers, number, lane, access, table.flags, shadow, geometry, findings)
 
 

@@ -7,7 +7,7 @@ must stay in it. Buffers that no instruction can write are never raced for.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
@@ -92,14 +92,17 @@ def shared_objects(
 
 
 def quiet_loads(
-    kernel: Kernel, origins: Origins, allocations: Mapping[int, int]
+    kernel: Kernel,
+    origins: Origins,
+    allocations: Mapping[int, int],
+    unwritten: Iterable[int] = (),
 ) -> tuple[frozenset[int], frozenset[int] | None]:
     """Loads of buffers that nothing writes, by pc, and the allocations that may be written.
 
-    `allocations`: of pointers among the parameters, by their offset. None where a write may go
-    anywhere.
+    `allocations`: of pointers among the parameters, by their offset; `unwritten`: those whose
+    contents nobody may read before they are written. None where a write may go anywhere.
     """
-    written: set[int] = set()
+    written: set[int] = set(unwritten)
     for instruction in kernel.instructions:
         if isinstance(instruction, BulkCopy | HostCall):
             return frozenset(), None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kernelcast.simcore.checking.records import (
     ASYNC_WAIT,
     HOST,
     NARROW,
+    PROBED,
     READ,
     SEGMENT_SHIFT,
     STRONG,
@@ -25,6 +27,7 @@ from kernelcast.simcore.checking.records import (
     Geometry,
     PcTable,
 )
+from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import (
     has_parts_of_barriers,
     is_copy,
@@ -64,7 +67,8 @@ class Plan:
     """How a launch is followed.
 
     `quiet`: loads that nothing races with; `rows`: first and last address of each allocation and
-    its first cell, -1 where it has none; `words` of a cell; `buffer_cells`: cells of all buffers.
+    its first cell, -1 where it has none, and whether nobody has written it; `words` of a cell;
+    `buffer_cells`: cells of all buffers.
     """
 
     table: PcTable
@@ -81,13 +85,23 @@ class Plan:
         return 8 * self.words * (self.buffer_cells + self.geometry.shared_cells)
 
 
-def plan_of(kernel: Kernel, memory: LaunchMemory, facts: LaunchFacts) -> Plan:
-    """The plan for a launch whose memory is laid out."""
+def plan_of(
+    probed: Probed, memory: LaunchMemory, facts: LaunchFacts, unwritten: Sequence[str] = ()
+) -> Plan:
+    """The plan for a launch whose memory is laid out; `unwritten`: patterns of buffers' names."""
+    kernel = probed.kernel
     origins = Origins(kernel)
     by_offset = {place: allocation.address for place, allocation in memory.pointers}
-    quiet, written = quiet_loads(kernel, origins, by_offset)
+    blank = {
+        allocation.address
+        for allocation in memory.globals.allocations
+        if any(fnmatchcase(allocation.name, pattern) for pattern in unwritten)
+    }
+    quiet, written = quiet_loads(kernel, origins, by_offset, blank)
     has_clocks = needs_clocks(kernel)
     table = _table(kernel, has_clocks)
+    for pc, probe in probed.probes.items():
+        table.event[pc], table.left[pc] = PROBED, probe.kind
     for pc, (low, high) in shared_objects(
         kernel, origins, memory.symbols, facts.shared_bytes
     ).items():
@@ -101,9 +115,10 @@ def plan_of(kernel: Kernel, memory: LaunchMemory, facts: LaunchFacts) -> Plan:
             first = cells
             cells += -(-allocation.size >> geometry.buffer_shift) + 1
             cells = -(-cells >> SEGMENT_SHIFT) << SEGMENT_SHIFT
-        rows.append((allocation.address, allocation.address + allocation.size, first))
+        end = allocation.address + allocation.size
+        rows.append((allocation.address, end, first, int(allocation.address in blank)))
     words = STRONG_WORDS if strong else WEAK_WORDS
-    columns = np.array(rows or [(0, 0, -1)], np.int64)
+    columns = np.array(rows or [(0, 0, -1, 0)], np.int64)
     return Plan(table, geometry, quiet, columns, cells, words, has_clocks)
 
 
@@ -129,7 +144,7 @@ def _flags(access: Load | Store | Atomic, has_clocks: bool) -> int:
     flags = {Load: READ, Store: WRITE, Atomic: READ | WRITE}[type(access)]
     if order.is_strong:
         flags |= STRONG | (NARROW if order.is_narrow else 0) | (SYNC if has_clocks else 0)
-    if is_copy(access) and isinstance(access, Store):
+    if is_copy(access):
         flags |= ASYNC
     return flags
 

@@ -14,6 +14,7 @@ __all__ = [
     "ASYNC_WAIT",
     "BARRIER",
     "BLOCK",
+    "BORN",
     "BOUNDS",
     "CLOCKED",
     "CONST_SPACE",
@@ -25,6 +26,7 @@ __all__ = [
     "GLOBAL_SPACE",
     "HOST",
     "IN_CELLS",
+    "KIND_BITS",
     "LOCAL_SPACE",
     "MASK",
     "MOST_STAMP",
@@ -34,6 +36,7 @@ __all__ = [
     "ONLY_READ",
     "OPENED",
     "PC_BITS",
+    "PROBED",
     "RACE",
     "READ",
     "RECORD",
@@ -41,6 +44,7 @@ __all__ = [
     "SAME",
     "SEGMENT_SHIFT",
     "SHARED_SPACE",
+    "SOURCE",
     "STAGE",
     "STAMPS",
     "STAMP_BITS",
@@ -48,7 +52,9 @@ __all__ = [
     "SYNC",
     "THREAD_SHIFT",
     "UNINITIALISED",
+    "UNWRITTEN",
     "WARP_SYNC",
+    "WRAPPED",
     "WRITE",
     "Access",
     "Findings",
@@ -62,11 +68,15 @@ Ints = npt.NDArray[np.int64]
 
 READ, WRITE, STRONG, NARROW, SYNC, ASYNC = 1, 2, 4, 8, 16, 32
 """Flags of an access: what it does; whether it is atomic or volatile, only within a thread block;
-whether clocks must be asked; whether it is the store of an asynchronous copy."""
-HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END = 1, 2, 3, 4, 5
-"""Kinds of events by pc: of clocks, of a warp, and the groups of asynchronous copies."""
-RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK = 1, 2, 3, 4, 5, 6
-"""Kinds of findings. `SAME`: a race of two writes of the same value."""
+whether clocks must be asked; whether it is half of an asynchronous copy."""
+HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED = 1, 2, 3, 4, 5, 6
+"""Kinds of events by pc: of clocks, of a warp, the groups of asynchronous copies, and probes, whose
+kind of finding is where others have the groups that a wait leaves."""
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN, SOURCE, BORN, WRAPPED = range(1, 11)
+KIND_BITS = 4
+"""Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register;
+`SOURCE`: a write of what a copy still reads;
+`BORN`: a NaN or infinity; `WRAPPED`: an index of 32 bits."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
 """What is kept of a thread block that is followed.
 
@@ -135,18 +145,20 @@ class Shadow(NamedTuple):
 
     `shared`, `buffers`: cells, shape (words, cells); `segments` of cells of buffers that only
     neighbouring threads have touched, one each: the word of the first one, or IN_CELLS; `copies`:
-    by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `local`:
+    by shared cell, one more than the group of the asynchronous copy that wrote it, or 0; `sources`:
+    by cell of buffers the group of the copy that read it, and the word of who did; `local`:
     by cell of each thread one more than the thread block that wrote it; `rows`: of allocations
-    first and last address, and first cell or -1; `known`: by thread the stamps up to which it knows
-    the lanes of its warp; `ranks` of thread blocks in their clusters; `groups`: by thread the
-    groups of copies that are closed, and those that are done; `waits`: by warp the lanes that wait
-    at counted barriers.
+    first and last address, first cell or -1, whether nobody has written it; `known`: by thread the
+    stamps up to which it knows the lanes of its warp; `ranks` of thread blocks in their clusters;
+    `groups`: by thread the groups of copies that are closed, and those that are done; `waits`: by
+    warp the lanes that wait at counted barriers.
     """
 
     shared: Ints
     buffers: Ints
     segments: Ints
     copies: Ints
+    sources: Ints
     local: npt.NDArray[np.int32]
     rows: Ints
     known: Ints
@@ -159,7 +171,7 @@ class Shadow(NamedTuple):
 class Findings(NamedTuple):
     """What has been found, and what `follow` says and is told (`out`).
 
-    `rows`: kind, thread, pc, stamp, word of the earlier access, address, space, rank; `keys` of
+    `rows`: kind, thread, pc, stamp, word of the earlier access, address, space, time; `keys` of
     what was found and `often` how often.
     """
 
@@ -170,7 +182,7 @@ class Findings(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One record.
+    """One record, made at a `time` of its warp.
 
     `home`: the first thread of its thread block; `mask` of lanes, those that write what is there
     already (`same`), and those whose value is not there afterwards (`lost`).
@@ -182,6 +194,7 @@ class Access(NamedTuple):
     space: int
     rank: int
     warp: int
+    time: int
     home: int
     floor: int
     now: int

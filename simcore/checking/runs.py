@@ -292,6 +292,8 @@ def follow_run(
         return False
     if shadow.rows[row, 2] < 0:
         return True
+    if shadow.rows[row, 3]:
+        return False
     first = shadow.rows[row, 2] + ((low - shadow.rows[row, 0]) >> geometry.buffer_shift)
     count = length << shift if step else 1 << shift
     if step and shift == 0 and _in_segments(first, count, me, access, shadow):

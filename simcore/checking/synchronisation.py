@@ -65,7 +65,7 @@ class Synchronisation:
     def record(self, head: Sequence[int], addresses: Sequence[int]) -> None:
         """A record of an event, or of a strong access that has been followed.
 
-        `head`: its first five words; `addresses` of an access, by lane.
+        `head`: its first five words; `addresses` of an access, by lane, or numbers of an event.
         """
         info, when, where, mask, number = head
         pc, warp, block = info & 0xFFFFFF, when >> 32, where & 0xFFFFFFFF
@@ -92,7 +92,8 @@ class Synchronisation:
                     self._clocks.fence(view, order_of(instruction))
                 self._advance(block)
             case _:
-                self._meet_in_warp(block, warp, lanes)
+                for group in _groups(lanes, addresses):
+                    self._meet_in_warp(block, warp, group)
 
     def pass_barrier(self, where: int) -> None:
         """All threads of a thread block have passed a barrier."""
@@ -208,3 +209,12 @@ class Synchronisation:
 
     def _cluster_of(self, block: int) -> int:
         return self._detector.mate(block, 0)
+
+
+def _groups(lanes: Sequence[int], members: Sequence[int]) -> Iterator[list[int]]:
+    """Lanes that name the same members; all of them where they have one number together."""
+    if len(members) == 1:
+        yield list(lanes)
+        return
+    for named in dict.fromkeys(members[lane] for lane in lanes):
+        yield [lane for lane in lanes if members[lane] == named]

@@ -5,15 +5,22 @@ from __future__ import annotations
 from kernelcast.simcore.checking.findings import Finding, Kind, Raw, Side
 from kernelcast.simcore.checking.plan import Plan
 from kernelcast.simcore.checking.records import (
+    BORN,
     BOUNDS,
     COPY,
     MASK,
     RACE,
     SAME,
+    SOURCE,
     UNINITIALISED,
+    UNWRITTEN,
+    WRAPPED,
 )
+from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import order_of
-from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load
+from kernelcast.simcore.checking.value_text import value_text
+from kernelcast.simcore.checking.values import Seen, Values
+from kernelcast.simcore.isa.ir.kernel import Atomic, Branch, Instruction, Load, Store
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch
@@ -27,7 +34,11 @@ _KINDS = {
     UNINITIALISED: Kind.UNINITIALISED,
     BOUNDS: Kind.BOUNDS,
     COPY: Kind.ASYNC,
+    SOURCE: Kind.ASYNC,
     MASK: Kind.WARP_MASK,
+    UNWRITTEN: Kind.UNINITIALISED,
+    BORN: Kind.NOT_FINITE,
+    WRAPPED: Kind.OVERFLOW,
 }
 _SPACES = {0: "global", 1: "shared", 2: "local"}
 _SIZES = tuple[int, int, int]
@@ -36,18 +47,30 @@ _SIZES = tuple[int, int, int]
 class Wording:
     """Tells findings of one launch."""
 
-    def __init__(self, kernel: Kernel, launch: Launch, memory: LaunchMemory, plan: Plan) -> None:
-        self._kernel = kernel
-        self._instructions = {i.pc: i for i in kernel.instructions}
+    def __init__(
+        self,
+        probed: Probed,
+        launch: Launch,
+        memory: LaunchMemory,
+        plan: Plan,
+        values: Values | None = None,
+    ) -> None:
+        self._kernel = probed.kernel
+        self._instructions = {i.pc: i for i in probed.kernel.instructions}
+        self._instructions |= {pc: probe.about for pc, probe in probed.probes.items()}
         self._launch = launch
         self._memory = memory
         self._plan = plan
+        self._values = values
 
     def finding(self, raw: Raw, count: int) -> Finding:
         """The finding of a row, which stands for `count`."""
         kind, space = _KINDS[raw.kind], _SPACES.get(raw.space, "")
-        second = self._side(raw.pc, raw.thread)
-        first = self._side(raw.prior_pc, raw.prior_thread) if raw.prior_thread else None
+        seen_first, seen = (None, None) if self._values is None else self._values.of(raw)
+        second = self._side(raw.pc, raw.thread, seen)
+        first = None
+        if raw.prior_thread:
+            first = self._side(raw.prior_pc, raw.prior_thread, seen_first)
         return Finding(
             kind,
             self._message(kind, raw, space, first, second),
@@ -61,6 +84,10 @@ class Wording:
 
     def _message(self, kind: Kind, raw: Raw, space: str, first: Side | None, second: Side) -> str:
         where = f"{space} memory"
+        if raw.kind == UNWRITTEN:
+            return f"{second.what} uses a register that nobody has written"
+        if raw.kind == SOURCE:
+            return f"{second.what} of what an asynchronous copy may still read"
         match kind:
             case Kind.RACE | Kind.SAME_VALUE:
                 assert first is not None
@@ -71,6 +98,10 @@ class Wording:
                 return f"{second.what} of {where} that nobody has written"
             case Kind.BOUNDS:
                 return f"{second.what} outside of the array in {where} that it belongs to"
+            case Kind.NOT_FINITE:
+                return "NaN or infinity, computed of finite numbers"
+            case Kind.OVERFLOW:
+                return "an index of 32 bits wraps around and becomes part of an address"
             case Kind.ASYNC:
                 return f"{second.what} of what an asynchronous copy brings, without a wait for it"
             case _:
@@ -86,7 +117,7 @@ class Wording:
             return "another warp"
         return "another thread of the warp"
 
-    def _side(self, pc: int, number: int) -> Side:
+    def _side(self, pc: int, number: int, seen: Seen | None) -> Side:
         instruction = self._instructions[pc]
         geometry = self._plan.geometry
         block, thread = divmod(number - 1, geometry.warps * geometry.width)
@@ -97,6 +128,7 @@ class Wording:
             _position(thread, self._launch.thread_block),
             instruction.span,
             instruction.origin,
+            value_text(instruction, seen.words) if seen is not None else "",
         )
 
     def _object(self, raw: Raw, space: str) -> str:
@@ -122,6 +154,8 @@ def _what(instruction: Instruction) -> str:
     strong = order_of(instruction).is_strong
     if isinstance(instruction, Atomic):
         return "atomic"
+    if not isinstance(instruction, Load | Store):
+        return "branch" if isinstance(instruction, Branch) else "computation"
     name = "read" if isinstance(instruction, Load) else "write"
     return f"volatile {name}" if strong else name
 

@@ -6,9 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelcast.checking.check import CheckReport
+    from kernelcast.checking.program import ProgramCheckReport
     from kernelcast.simcore.checking.findings import Finding, Side
 
-__all__ = ["check_record"]
+__all__ = ["check_record", "program_check_record"]
+
+
+def program_check_record(report: ProgramCheckReport) -> dict[str, Any]:
+    """`kernels`: a record of each; `told`: lines of errors of calls."""
+    return {
+        "program": list(report.command),
+        "status": report.status,
+        "is_clean": report.is_clean,
+        "told": list(report.told),
+        "kernels": [check_record(item) for item in report.reports],
+    }
 
 
 def check_record(report: CheckReport) -> dict[str, Any]:
@@ -16,6 +28,7 @@ def check_record(report: CheckReport) -> dict[str, Any]:
     return {
         "kernel": report.kernel,
         "is_clean": report.is_clean,
+        "launches": report.launches,
         "schedules": list(report.schedules),
         "shadow_bytes": report.shadow_bytes,
         "suppressed": len(report.suppressed),
@@ -44,5 +57,6 @@ def _side(side: Side) -> dict[str, Any]:
         "instruction": side.mnemonic,
         "thread_block": side.thread_block,
         "thread": side.thread,
+        "values": side.values,
         "where": None if place is None else f"{place.file}:{place.line}:{place.column}",
     }

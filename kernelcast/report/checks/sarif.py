@@ -23,16 +23,20 @@ _RULES = {
     Kind.BARRIER: "Threads that can never meet at a barrier",
     Kind.WARP_MASK: "A mask of lanes that does not fit those that come",
     Kind.ACCESS: "An access outside of every buffer, or misaligned",
+    Kind.NOT_FINITE: "NaN or infinity that is computed of finite numbers",
+    Kind.OVERFLOW: "An index of 32 bits that wraps around and becomes part of an address",
     Kind.ENDLESS: "A loop that nothing ends",
     Kind.TRAP: "The kernel stopped itself",
 }
 
 
-def check_sarif(report: CheckReport) -> dict[str, Any]:
+def check_sarif(*reports: CheckReport) -> dict[str, Any]:
     """One run of one tool; suppressed findings are in it, and marked."""
-    results = [_result(item, report.kernel) for item in report.findings]
+    results: list[dict[str, Any]] = []
     accepted = {"suppressions": [{"kind": "external"}]}
-    results += [_result(item, report.kernel) | accepted for item in report.suppressed]
+    for one in reports:
+        results += [_result(item, one.kernel) for item in one.findings]
+        results += [_result(item, one.kernel) | accepted for item in one.suppressed]
     rules = [
         {"id": kind.value, "shortDescription": {"text": text}} for kind, text in _RULES.items()
     ]
@@ -57,7 +61,8 @@ def _result(finding: Finding, kernel: str) -> dict[str, Any]:
         "occurrenceCount": finding.count,
     }
     if finding.first is not None:
-        told = _location(finding.first) | {"message": {"text": f"the first: {finding.first.what}"}}
+        what = ", ".join(part for part in (finding.first.what, finding.first.values) if part)
+        told = _location(finding.first) | {"message": {"text": f"the first: {what}"}}
         found["relatedLocations"] = [told]
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,18 @@ from kernelcast.units import format_si
 
 if TYPE_CHECKING:
     from kernelcast.checking.check import CheckReport
+    from kernelcast.checking.program import ProgramCheckReport
     from kernelcast.simcore.checking.findings import Finding, Side
 
-__all__ = ["check_text"]
+__all__ = ["check_text", "program_check_text"]
+
+
+def program_check_text(report: ProgramCheckReport) -> str:
+    """What calls were told, the findings of each kernel, and a last line with their number."""
+    parts = [*report.told, *map(check_text, report.reports)]
+    count, kernels = len(report.errors), len(report.reports)
+    end = f"{count} error{'s' * (count != 1)} in {kernels} kernel{'s' * (kernels != 1)}"
+    return "\n".join([*parts, f"{report.command[0]}: {end}"])
 
 
 def check_text(report: CheckReport) -> str:
@@ -31,6 +41,8 @@ def _summary(report: CheckReport) -> str:
         parts.append(f"{len(report.suppressed)} suppressed")
     count = len(report.schedules)
     schedules = f"{count} schedule{'s' * (count != 1)}"
+    if report.launches > 1:
+        schedules = f"{report.launches:,} launches, {schedules} of each"
     took = f"{format_si(report.shadow_bytes, 'B')} of shadow memory"
     return f"{report.kernel}: {', '.join(parts)} in {schedules}, {took}"
 
@@ -56,8 +68,12 @@ def _side(name: str, side: Side) -> Iterator[str]:
         who = f"thread {side.thread} of thread block {side.thread_block}"
     place = side.place
     where = f"{place.file}:{place.line}" if place is not None else ""
-    told = ", ".join(part for part in (who, side.mnemonic, where) if part)
+    told = ", ".join(part for part in (who, side.mnemonic, side.values, where) if part)
     if told:
         yield f"    {name + ': ' if name else ''}{told}"
     shown = side.span.show() if side.span is not None else ""
+    if side.origin is not None:
+        line = linecache.getline(side.origin.file, side.origin.line).rstrip()
+        if line:
+            shown = f"{side.origin.line:>6} | {line.expandtabs(4)}\n{shown}"
     yield from (f"  {line}" for line in shown.splitlines())

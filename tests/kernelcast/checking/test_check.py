@@ -79,6 +79,56 @@ def test_both_sides_of_a_race_have_threads_and_lines() -> None:
     assert race.object.startswith("tile, byte ")
 
 
+def test_both_sides_tell_what_they_read_and_wrote() -> None:
+    """Threads write their own number; those that read too early find zero."""
+    (race,) = (item for item in report_of(WRONG).errors if item.kind.value == "race")
+    assert race.first is not None
+    assert race.second.thread is not None
+    assert race.first.values == "read 0"
+    assert race.second.values == f"wrote {race.second.thread[0]}"
+    assert f"st.shared.u32, wrote {race.second.thread[0]}," in check_text(report_of(WRONG))
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        ("atom.global.add.s32 %r7, [%rd0], -2", "read 0, wrote -2"),
+        ("red.global.max.u32 [%rd0], 7", "read 0, wrote 7"),
+        ("atom.global.cas.b32 %r7, [%rd0], 0, 9", "read 0, wrote 9"),
+        ("st.global.f32 [%rd0], 0f40200000", "wrote 2.5"),
+        ("st.global.b32 [%rd0], 0f40200000", "wrote 0x40200000 (2.5 as a float)"),
+        ("st.global.v2.s32 [%rd0], {%r0, -1}", "wrote (3, -1)"),
+    ],
+)
+def test_values_are_told_by_type(write: str, told: str) -> None:
+    """Thread 9 reads the word, then thread 3 writes it, and nobody else does."""
+    only = "setp.eq.u32 %p0, %r0, 9; @%p0 ld.global.u32 %r6, [%rd0]; "
+    only += f"setp.eq.u32 %p0, %r0, 3; @%p0 {write}"
+    source = RIGHT.replace("st.global.u32 [%rd2], %r6", only)
+    report = report_of(source.replace(".reg .b32", ".reg .pred %p0; .reg .b32"))
+    (race,) = report.errors
+    assert race.first is not None
+    assert (race.first.values, race.second.values) == ("read 0", told)
+
+
+def test_values_are_of_the_very_access_that_raced() -> None:
+    """A loop in which each round but the last is ordered: the race is with its last value."""
+    source = RIGHT.replace(
+        "st.global.u32 [%rd2], %r6;",
+        """bar.sync 0; mov.u32 %r7, 0;
+LOOP: setp.eq.u32 %p0, %r0, 0;
+ @%p0 st.shared.u32 [tile], %r7;
+ bar.sync 0;
+ add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 5; @%p1 bra LOOP;
+ setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.u32 [tile], 77;
+ ld.shared.u32 %r6, [tile];
+ st.global.u32 [%rd2], %r6;""",
+    ).replace(".reg .b32", ".reg .pred %p<2>; .reg .b32")
+    (race,) = report_of(source).errors
+    assert race.first is not None
+    assert {race.first.values, race.second.values} == {"wrote 77", "read 77"}
+
+
 def test_buffers_stay_as_they_are() -> None:
     buffer = np.arange(64, dtype=np.uint32)[::-1].copy()
     kernel = kc.load_ptx(RIGHT).only_kernel()

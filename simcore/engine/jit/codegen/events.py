@@ -1,7 +1,8 @@
 """Records of what orders threads, for somebody who watches: barriers, fences, operations of warps.
 
 The number that goes with a record: of a barrier its number, and from bit 8 on the count of threads
-that it asks for, 0 for all; of an operation across lanes the members that its lanes name.
+that it asks for, 0 for all; of an operation across lanes the members that its lanes name, by lane
+where they may differ.
 """
 
 from __future__ import annotations
@@ -41,8 +42,7 @@ class EventCode:
             case Fence() | BulkCopy() | ClusterArrive():
                 self._record.event(instruction.pc, mask, position, "0")
             case WarpOperation() if instruction.members is not None:
-                members = self._all(instruction.members, mask, "or")
-                self._record.event(instruction.pc, mask, position, members)
+                self._members(instruction.pc, instruction.members, mask, position)
             case BarrierArrive():
                 number = self._barrier(0, instruction.number, instruction.count, mask)
                 self._record.event(instruction.pc, mask, position, number)
@@ -53,6 +53,15 @@ class EventCode:
         if isinstance(end, BarrierSync):
             number = self._barrier(max(0, end.barrier), end.number, end.count, mask)
             self._record.event(end.pc, mask, len(block.body), number)
+
+    def _members(self, pc: int, operand: Operand, mask: str, position: int) -> None:
+        if self._registers.variance(operand, ScalarType.U32).is_uniform:
+            self._record.event(pc, mask, position, self._all(operand, mask, "or"))
+            return
+        vector = self._warp.vector
+        members = self._registers.vector(operand, ScalarType.U32)
+        wide = vector.cast("zext", "i32", members, "i64")
+        self._record.event_by_lane(pc, mask, position, wide)
 
     def _barrier(
         self, number: int, operand: Operand | None, count: Operand | None, mask: str

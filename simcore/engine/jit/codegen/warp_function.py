@@ -26,6 +26,7 @@ from kernelcast.simcore.engine.jit.codegen.exchanges import ExchangeCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
+from kernelcast.simcore.engine.jit.codegen.memory.values import record_values
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.spins import Meeting, SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
@@ -266,6 +267,7 @@ class WarpFunction:
                 self._registers.write(register, value, written_as, variance, kept)
                 if guess is not None and kept is None and written_as.bits == register.bits:
                     self._registers.note_guess(register, guess)
+        record_values(instruction, mask, position, self._registers, self._record)
 
     def _results(
         self, block: BasicBlock, instruction: Instruction, mask: str, position: int

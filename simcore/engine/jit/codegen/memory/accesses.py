@@ -316,7 +316,9 @@ class MemoryCode:
         operands = [self._registers.vector(source, bits) for source in atomic.sources]
         for slot, operand in zip(("%staging", "%staging2"), operands, strict=False):
             code.do(f"store {kind} {operand}, ptr {slot}")
-        keeps_old = atomic.destination is not None and atomic.destination.index in self._used
+        is_used = atomic.destination is not None and atomic.destination.index in self._used
+        is_shown = self._record.wants_values(atomic.pc)
+        keeps_old = is_used or is_shown
         is_private = atomic.address.space is AddressSpace.SHARED
         what = AtomicKind(atomic.operation, atomic.type, is_private, keeps_old)
         region = self._expected(atomic, lanes, mask)
@@ -337,6 +339,8 @@ class MemoryCode:
         if not keeps_old:
             return []
         old = code.op(f"load {kind}, ptr %staging")
+        for number, vector in enumerate((*operands, old) if is_shown else ()):
+            self._record.value(atomic.pc, number, vector, bits.bits, mask, position)
         return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
 
     def _expected(self, access: Load | Store | Atomic, lanes: Lanes, mask: str) -> Region | None:

@@ -22,18 +22,21 @@ from kernelcast.simcore.isa.ir.kernel import (
     BulkCopy,
     ClusterArrive,
     Fence,
+    Instruction,
     Load,
     Store,
     WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["EVENT", "WRITTEN", "CountedAccess", "RecordCode", "Watch"]
+__all__ = ["EVENT", "VALUES", "WRITTEN", "CountedAccess", "RecordCode", "Watch"]
 
 _COUNTED = (AddressSpace.SHARED, AddressSpace.CONST)
-_START_BYTES = 16
-EVENT, WRITTEN = 1 << 30, 1 << 29
-"""Bits of a record's first word, with `Watch`: what orders threads; what became of a store."""
+_START_BYTES, _MOST_VALUES, _WORD_BITS = 16, 16, 64
+EVENT, WRITTEN, VALUES = 1 << 30, 1 << 29, 1 << 28
+"""Bits of a record's first word, with `Watch`.
+
+What orders threads; what became of a store; values."""
 _EVENTS = (BarrierArrive, BarrierSync, BulkCopy, ClusterArrive, Fence, WarpOperation)
 
 
@@ -45,9 +48,14 @@ class Watch:
     they are expected. After each store a record with the lanes that changed nothing in place of its
     mask, and with those in whose place something else stands afterwards. And a record, with a
     number that `event` is told, of whatever orders threads.
+
+    With `values` there are only records of accesses whose pc is in it, and after or before each of
+    them one of each of its values, in place of the addresses, with its number from bit 32 on:
+    elements that a load reads or a store writes; of an atomic its operands, last what was there.
     """
 
     quiet: frozenset[int] = frozenset()
+    values: frozenset[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,7 @@ class RecordCode:
             words = accesses * (RECORD_WORDS + self._warp.width)
             if self._watch is not None:
                 words += accesses * RECORD_WORDS
+                words += sum(map(self._value_words, block.body))
             self.most_bytes = max(self.most_bytes, 8 * words)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
             if self._in_times:
@@ -147,7 +156,7 @@ class RecordCode:
         space = access.address.space
         if not self._enabled or space is AddressSpace.PARAM:
             return
-        if self._watch is not None and access.pc in self._watch.quiet:
+        if self._is_quiet(access.pc):
             return
         if lanes.offsets is None or space not in _COUNTED or self._watch is not None:
             self._record(access.pc, lanes, mask, position)
@@ -168,13 +177,50 @@ class RecordCode:
         warp.scalar.do(f"br label %{noted}")
         warp.label(noted)
 
+    def _is_quiet(self, pc: int) -> bool:
+        """Whether nobody wants to know of an access that is where it is expected."""
+        if self._watch is None:
+            return False
+        values = self._watch.values
+        return pc in self._watch.quiet if values is None else pc not in values
+
+    @property
+    def follows_values(self) -> bool:
+        """Whether only accesses whose values are wanted have records."""
+        return self._watch is not None and self._watch.values is not None
+
+    def wants_values(self, pc: int) -> bool:
+        """Whether somebody wants to know what an access reads or writes."""
+        values = None if self._watch is None else self._watch.values
+        return values is not None and pc in values
+
+    def _value_words(self, instruction: Instruction) -> int:
+        """Words of the records of its values."""
+        if not self.wants_values(instruction.pc):
+            return 0
+        return _MOST_VALUES * (RECORD_WORDS + self._warp.width)
+
+    def value(self, pc: int, number: int, vector: str, bits: int, mask: str, position: int) -> None:
+        """Records a value of an access by lane, its first 64 bits; `vector` of integers."""
+        code = self._warp.scalar
+        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
+        if bits != _WORD_BITS:
+            name = "zext" if bits < _WORD_BITS else "trunc"
+            vector = self._warp.vector.cast(name, f"i{bits}", vector, "i64")
+        code.do(
+            f"call void @record_lanes(ptr %w, i64 {pc | VALUES | number << 32}, i32 %warp, "
+            f"i64 {time}, i64 {wide}, <{self._warp.width} x i64> {vector})"
+        )
+
     def unexpected(self, load: Load, lanes: Lanes, mask: str, position: int) -> None:
         """Records a load that is not where it is expected, if `access` has kept quiet about it."""
-        if self._watch is not None and load.pc in self._watch.quiet:
+        if self._is_quiet(load.pc) and not self.follows_values:
             self._record(load.pc, lanes, mask, position)
 
     def written(self, pc: int, same: str, lost: str, position: int) -> None:
         """Records what became of a store: masks as of `Watch`, which i64 hold."""
+        if self.follows_values:
+            return
         time = self._warp.scalar.op(f"add i64 {self._time}, {position}")
         self._warp.scalar.do(
             f"call void @record_listed(ptr %w, i64 {pc | 1 << 31 | WRITTEN}, i32 %warp, "
@@ -183,11 +229,24 @@ class RecordCode:
 
     def event(self, pc: int, mask: str, position: int, number: str) -> None:
         """Records that the lanes of a mask came to something that orders threads; i64 `number`."""
+        if self.follows_values:
+            return
         code = self._warp.scalar
         wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
         code.do(
             f"call void @record_listed(ptr %w, i64 {pc | 1 << 31 | EVENT}, i32 %warp, i64 {time}, "
             f"i64 {wide}, i64 {number})"
+        )
+
+    def event_by_lane(self, pc: int, mask: str, position: int, numbers: str) -> None:
+        """Records an event with a number for each lane, a vector of i64."""
+        if self.follows_values:
+            return
+        code = self._warp.scalar
+        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
+        code.do(
+            f"call void @record_lanes(ptr %w, i64 {pc | EVENT}, i32 %warp, i64 {time}, i64 {wide}, "
+            f"<{self._warp.width} x i64> {numbers})"
         )
 
     def write_entry(self) -> None:
