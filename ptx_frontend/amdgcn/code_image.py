@@ -219,6 +219,8 @@ def _settings(descriptor: bytes) -> dict[str, int]:
     found["user_sgpr_kernarg_preload_length"] = preloaded & 0x7F
     found["system_sgpr_private_segment_wavefront_offset"] = resources & 1
     found |= {f"system_sgpr_{name}": resources >> bit & 1 for name, bit in _AXES}
-    found["system_vgpr_workitem_id"] = resources >> 11 & 3
+    found["system_vgpr_workitem_id"] = axis = resources >> 11 & 3
+    if axis >= len(_AXES):
+        raise ValueError("a descriptor asks for a fourth axis")
     found["wavefront_size32"] = int(bool(properties & _WAVE32))
     return found

@@ -1,4 +1,4 @@
-"""`v_frexp`: mantissa and exponent of a number, of single and double precision.
+"""`v_frexp` and `v_cmp_class`: mantissa, exponent and class of a number of either precision.
 
 AMD Instinct MI200 Instruction Set Architecture, chapter 12.8: the mantissa lies between a half and
 one; zero, infinities and what is no number are mantissas themselves, with the exponent 0.
@@ -83,9 +83,40 @@ def _exponent(of: _Format, site: Site) -> None:
     code.set_vector(site.operands[0], site.main("selp.b32", 32, Immediate(0), exponent, has_none))
 
 
+def _class(of: _Format, site: Site) -> None:
+    """Whether the second operand has the bit of the number's class (ISA, 12.8: V_CMP_CLASS_F32).
+
+    From bit 0 on: signalling and quiet NaN, negative infinity, normal, subnormal number and zero,
+    then the positive ones, zero first.
+    """
+    code, b = site.code, of.bits
+    number = of.operand(site, 1)
+    size = code.compute(f"and.b{b}", b, number, Immediate(of.sign - 1))
+    steps: Operand = Immediate(6)
+    for bound in (1, 1 << of.fraction, of.infinity):
+        above = code.compute(f"setp.ge.u{b}", 1, size, Immediate(bound))
+        one = code.compute("selp.b32", 32, Immediate(1), Immediate(0), above)
+        steps = code.compute("add.u32", 32, steps, one)
+    mirrored = code.compute("sub.u32", 32, Immediate(11), steps)
+    is_negative = code.compute(f"setp.ge.u{b}", 1, number, Immediate(of.sign))
+    index = code.compute("selp.b32", 32, mirrored, steps, is_negative)
+    quiet = code.compute(f"and.b{b}", b, size, Immediate(1 << (of.fraction - 1)))
+    is_quiet = code.compute(f"setp.ne.u{b}", 1, quiet, Immediate(0))
+    kind = code.compute("selp.b32", 32, Immediate(1), Immediate(0), is_quiet)
+    is_nan = code.compute(f"setp.gt.u{b}", 1, size, Immediate(of.infinity))
+    index = code.compute("selp.b32", 32, kind, index, is_nan)
+    bit = code.compute(
+        "and.b32", 32, site.main("shr.u32", 32, site.integer(2), index), Immediate(1)
+    )
+    found = code.compute("setp.ne.u32", 1, bit, Immediate(0))
+    code.set_mask(site.operands[0], code.compute("and.pred", 1, found, code.exec))
+
+
 FRACTIONS: Mapping[str, Lowering] = {
     "v_frexp_mant_f32": partial(_mantissa, _SINGLE),
     "v_frexp_mant_f64": partial(_mantissa, _DOUBLE),
     "v_frexp_exp_i32_f32": partial(_exponent, _SINGLE),
     "v_frexp_exp_i32_f64": partial(_exponent, _DOUBLE),
+    "v_cmp_class_f32": partial(_class, _SINGLE),
+    "v_cmp_class_f64": partial(_class, _DOUBLE),
 }
