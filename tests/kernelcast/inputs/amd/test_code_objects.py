@@ -157,6 +157,13 @@ def test_what_is_not_executed_says_what_it_holds(tmp_path: Path) -> None:
         kc.load(file, arch="gfx90a")
 
 
+def test_a_compressed_bundle_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "k.hipfb"
+    file.write_bytes(b"CCOB" + bytes(100))
+    with pytest.raises(InputError, match="the bundle is compressed"):
+        kc.load(file)
+
+
 def test_without_llvm_it_is_told_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
