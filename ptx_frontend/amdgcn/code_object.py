@@ -64,7 +64,7 @@ class KernelMetadata:
     spilled_vector_registers: int = 0
     spilled_scalar_registers: int = 0
     arguments: tuple[ArgumentMetadata, ...] = ()
-    """Those that the source declares."""
+    """The arguments that the source declares."""
     required_threads: tuple[int, int, int] | None = None
 
     @property

@@ -16,7 +16,8 @@ from tests.ptx_frontend.amdgcn.test_instructions import LANE, Words, X, executed
 
 def from_lanes(x: Words, lanes: npt.NDArray[Any], otherwise: Any) -> Words:
     """The value of each of the lanes, the other where the number of one is negative."""
-    return np.where(lanes >= 0, x[np.maximum(lanes, 0)], otherwise).astype(np.uint32)
+    found: Words = np.where(lanes >= 0, x[np.maximum(lanes, 0)], otherwise).astype(np.uint32)
+    return found
 
 
 PLACE = np.arange(LANES) % 16
