@@ -54,6 +54,7 @@ def components() -> Iterator[Component]:
     for language, suffix in (("OpenCL C", ".cl"), ("HIP", ".hip")):
         adds = f"kernels in {suffix} files"
         yield _checked(language, adds, "apt install clang", partial(_clang, language))
+    yield _llvm()
     yield _c_compiler()
     for package, adds, how in _PACKAGES:
         yield _checked(package, adds, how, partial(_package, package))
@@ -118,6 +119,14 @@ def _clang(language: str) -> tuple[str, str]:
 
     clang = find_newest_clang(language) if language == "HIP" else find_clang(language)
     return f"clang {clang.version}", clang.program
+
+
+def _llvm() -> Component:
+    from kernelcast.simcore.host.amd_disassembly import LLVM_VARIABLE, llvm_library
+
+    found = llvm_library()
+    how = f"apt install clang-19, or name libLLVM in {LLVM_VARIABLE}"
+    return Component("LLVM", Path(found).name, "code objects of AMD's GPUs", how, found)
 
 
 def _c_compiler() -> Component:

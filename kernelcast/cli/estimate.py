@@ -193,10 +193,7 @@ def estimate(
         source, profiles = trace.profile, trace.profiles(devices)
     estimates = request.estimates(source, profiles)
     if plot is not None:
-        drawn = estimates
-        if set(models) != {TIME_SHARES_MODEL}:
-            # One kernel is one line of the picture: its profile of the first GPU stands for all.
-            drawn = request.estimates(source, profiles[:1] * len(devices))
+        drawn = _drawn(request, source, profiles, estimates)
         write_plot(plot, drawn, profiles[0], devices, measured)
     of_estimates = profiles * len(models or (None,))
     if report is not None:
@@ -206,6 +203,18 @@ def estimate(
         rows=lambda: records.estimate_rows(estimates),
         report=lambda: _report(estimates, how.verbose),
     )
+
+
+def _drawn(
+    request: EstimateRequest,
+    source: ProfileSource,
+    profiles: Sequence[kc.KernelProfile],
+    estimates: Sequence[kc.Estimate],
+) -> Sequence[kc.Estimate]:
+    """The estimates of a picture: where a kernel is one line, of its profile of the first GPU."""
+    if set(request.models) == {TIME_SHARES_MODEL}:
+        return estimates
+    return request.estimates(source, profiles[:1] * len(request.devices))
 
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:

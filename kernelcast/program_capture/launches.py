@@ -25,7 +25,6 @@ from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.program_capture.arena import CallError
 from kernelcast.program_capture.code import Function
-from kernelcast.program_capture.longest import LongestLaunches
 from kernelcast.program_capture.options import CaptureOptions
 from kernelcast.program_capture.protocol import LaunchRequest, Status
 from kernelcast.simcore.device.device import Device
@@ -36,13 +35,16 @@ from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.memory.contents.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
 
-__all__ = ["Estimated", "Launches"]
+__all__ = ["Estimated", "Explained", "Launches", "LongestLaunches", "most_explained"]
 
 _MOST_VARIANTS = 64
 """How many launches of a kernel that differ in parameters alone are all estimated; of those that
 follow one of `_ONE_OF` is."""
 _ONE_OF = 8
 _OBJECT_BYTES = 8
+_MOST_SECTIONS = 24
+Explained = tuple[Estimate, KernelProfile]
+"""An estimate with the profile that it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,45 @@ class _Shape:
     variants: int = 0
     latest: Estimated | None = None
     prepared: PreparedLaunch | None = None
+
+
+def most_explained(devices: int) -> int:
+    """How many kernels a page tells all of, so that it stays below six megabytes."""
+    return max(1, _MOST_SECTIONS // devices)
+
+
+@dataclass
+class LongestLaunches:
+    """Keeps estimates and profiles of `most` kernels, those that take most of the time so far.
+
+    Of each kernel the launch is kept that takes longest on the first device, of all that were
+    estimated. A profile holds what its launch accessed, so that not all of them can be kept.
+    """
+
+    most: int = 0
+    total_s: dict[str, float] = field(default_factory=dict)
+    """Seconds of all launches by kernel, on the first device."""
+    kept: dict[str, tuple[Explained, ...]] = field(default_factory=dict)
+    """Estimates and profiles by kernel, one for each device."""
+
+    def count(self, kernel: str, seconds: float) -> None:
+        """Another launch of the kernel, estimated or not."""
+        self.total_s[kernel] = self.total_s.get(kernel, 0.0) + seconds
+
+    def note(
+        self, kernel: str, estimates: Sequence[Estimate], profiles: Sequence[KernelProfile]
+    ) -> None:
+        """A launch that was estimated on the devices."""
+        known = self.kept.get(kernel)
+        if not self.most or (known is not None and known[0][0].time_s >= estimates[0].time_s):
+            return
+        self.kept[kernel] = tuple(zip(estimates, profiles, strict=True))
+        if len(self.kept) > self.most:
+            del self.kept[min(self.kept, key=self._seconds)]
+
+    def _seconds(self, kernel: str) -> float:
+        """Seconds of the kernel so far; its first launch is noted before it is counted."""
+        return max(self.total_s.get(kernel, 0.0), self.kept[kernel][0][0].time_s)
 
 
 @dataclass

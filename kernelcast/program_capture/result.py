@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kernelcast.models.estimate import Estimate
 from kernelcast.notebook import Tabular
-from kernelcast.program_capture.longest import Explained
+from kernelcast.program_capture.launches import Explained
 from kernelcast.program_capture.session import CopyRecord, Failure, LaunchRecord, Session
 from kernelcast.program_capture.timeline.span import Span, SpanKind
 from kernelcast.program_capture.timeline.timeline import DeviceTimeline

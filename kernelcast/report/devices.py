@@ -97,8 +97,8 @@ def device_table(
         shown = str(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             shown = exact_number(value)
-        where = Text(str(reference), no_wrap=not is_complete, overflow=overflow)
-        values.add_row(str(key), shown, *(str(cell) for cell in rest), where)
+        told = Text(str(reference), no_wrap=not is_complete, overflow=overflow)
+        values.add_row(str(key), shown, *(str(cell) for cell in rest), told)
     if not is_complete:
         return Group(values, Text(_counts(device, rows)))
     if not device.curves:

@@ -11,14 +11,11 @@ import io
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata, read_code_object
 from kernelcast.ptx_frontend.sass.container.elf import DAMAGED, open_elf
-
-if TYPE_CHECKING:
-    from elftools.elf.elffile import ELFFile
 
 __all__ = ["CodeImage", "KernelCode", "Variable", "read_image"]
 
@@ -34,7 +31,7 @@ _AXES = (("workgroup_id_x", 7), ("workgroup_id_y", 8), ("workgroup_id_z", 9))
 _UNLINKED = "ET_REL"
 _MOST_BYTES = 1 << 28
 _VERSION = (1, 2)
-"""Of the metadata of code objects from version 5 on, whose hidden arguments are known."""
+"""The metadata of code objects from version 5 on, whose hidden arguments are known."""
 _RELATIVE = {10: 4, 11: 12}
 """R_AMDGPU_REL32_LO and _HI: how far behind the result of s_getpc their words are."""
 _WRITTEN, _LOADED = 1, 2
@@ -50,7 +47,7 @@ class Variable:
     size: int
     content: bytes
     has_addresses: bool = False
-    """Whether it holds addresses, which are known only when the file is loaded."""
+    """Whether addresses are in it, which are known only when the file is loaded."""
     is_written: bool = False
 
 
@@ -110,8 +107,8 @@ def read_image(content: bytes) -> CodeImage:
 
 
 class _Reader:
-    def __init__(self, elf: ELFFile) -> None:
-        self._sections = list(elf.iter_sections())
+    def __init__(self, elf: Any) -> None:
+        self._sections: list[Any] = list(elf.iter_sections())
         self._is_linked = elf.header["e_type"] != _UNLINKED
         self._symbols = dict(self._named())
         self._relocations = dict(self._relocated())
@@ -219,6 +216,8 @@ def _settings(descriptor: bytes) -> dict[str, int]:
     found["user_sgpr_kernarg_preload_length"] = preloaded & 0x7F
     found["system_sgpr_private_segment_wavefront_offset"] = resources & 1
     found |= {f"system_sgpr_{name}": resources >> bit & 1 for name, bit in _AXES}
-    found["system_vgpr_workitem_id"] = resources >> 11 & 3
+    found["system_vgpr_workitem_id"] = axis = resources >> 11 & 3
+    if axis >= len(_AXES):
+        raise ValueError("a descriptor asks for a fourth axis")
     found["wavefront_size32"] = int(bool(properties & _WAVE32))
     return found

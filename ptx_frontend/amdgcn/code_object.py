@@ -30,7 +30,7 @@ _MACHINE = 224
 """EM_AMDGPU."""
 _METADATA_NOTE = 32
 """NT_AMDGPU_METADATA."""
-_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_BUNDLE, _COMPRESSED = b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"
 _MOST_ENTRIES = 1000
 _TARGET = re.compile(r"gfx[0-9a-f]+")
 
@@ -64,7 +64,7 @@ class KernelMetadata:
     spilled_vector_registers: int = 0
     spilled_scalar_registers: int = 0
     arguments: tuple[ArgumentMetadata, ...] = ()
-    """Those that the source declares."""
+    """The arguments that the source declares."""
     required_threads: tuple[int, int, int] | None = None
 
     @property
@@ -96,14 +96,16 @@ def is_amd_elf(beginning: bytes) -> bool:
 
 def is_bundle(beginning: bytes) -> bool:
     """Whether a file that begins so is a bundle of code objects for several targets."""
-    return beginning.startswith(_BUNDLE)
+    return beginning.startswith((_BUNDLE, _COMPRESSED))
 
 
 def bundled(content: bytes) -> dict[str, bytes]:
     """The code objects of a bundle by the architecture that each is for.
 
-    InputError when it is damaged.
+    InputError when it is damaged, or compressed.
     """
+    if content.startswith(_COMPRESSED):
+        raise InputError("the bundle is compressed: clang-offload-bundler takes it apart")
     found: dict[str, bytes] = {}
     try:
         (count,) = struct.unpack_from("<Q", content, len(_BUNDLE))

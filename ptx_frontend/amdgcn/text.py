@@ -18,7 +18,9 @@ _OUR_HEADERS = "/inputs/amd/headers/"
 _INSTRUCTION = re.compile(r"^\t(?P<opcode>[a-z]\w*)(?:[ \t]+(?P<rest>[^;]*?))?\s*(?:;.*)?$")
 _DIRECTIVE = re.compile(r"^\t\t\.amdhsa_(\w+) (\d+)", re.MULTILINE)
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
-_WORD = re.compile(r"^[a-z_0-9]+:|^(?:glc|slc|scc|nt|gds|lds|clamp|idxen|offen)$|^\w+\(")
+_WORD = re.compile(
+    r"^[a-z_0-9]+:|^(?:glc|slc|scc|sc0|sc1|nt|gds|lds|clamp|idxen|offen|row_mirror|row_half_mirror)$|^\w+\("
+)
 _SPLIT = re.compile(r",\s*(?![^\[\]]*\])")
 
 

@@ -11,7 +11,7 @@ from kernelcast.cli import options
 from kernelcast.cli.programs import options as capture_options
 from kernelcast.cli.terminal import launch_progress, show, show_error, show_line
 from kernelcast.errors import InputError
-from kernelcast.program_capture.longest import most_explained
+from kernelcast.program_capture.launches import most_explained
 from kernelcast.report import records
 from kernelcast.report.capture import capture_record, capture_report
 from kernelcast.report.chrome_trace import chrome_trace

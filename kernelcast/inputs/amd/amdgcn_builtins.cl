@@ -48,6 +48,18 @@ double OVERLOAD fma(double a, double b, double c) { return __builtin_fma(a, b, c
 float OVERLOAD mad(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 double OVERLOAD mad(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
+// Geometry: sums of products from the first element on.
+#define GEOMETRY(T) \
+  T OVERLOAD dot(T a, T b) { return a * b; } \
+  T OVERLOAD dot(T##2 a, T##2 b) { return a.x * b.x + a.y * b.y; } \
+  T OVERLOAD dot(T##3 a, T##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
+  T OVERLOAD dot(T##4 a, T##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+#define LENGTHS(T) \
+  float OVERLOAD length(T a) { return sqrt(dot(a, a)); } \
+  float OVERLOAD distance(T a, T b) { return length(a - b); }
+GEOMETRY(float) GEOMETRY(double)
+LENGTHS(float) LENGTHS(float2) LENGTHS(float3) LENGTHS(float4)
+
 // Mathematics of the library.
 #define LIBRARY(name) \
   float __ocml_##name##_f32(float); \
@@ -57,7 +69,7 @@ double OVERLOAD mad(double a, double b, double c) { return __builtin_fma(a, b, c
 LIBRARY(exp) LIBRARY(exp2) LIBRARY(exp10) LIBRARY(expm1) LIBRARY(log) LIBRARY(log2)
 LIBRARY(log10) LIBRARY(log1p) LIBRARY(sin) LIBRARY(cos) LIBRARY(tan) LIBRARY(asin) LIBRARY(acos)
 LIBRARY(atan) LIBRARY(sinh) LIBRARY(cosh) LIBRARY(tanh) LIBRARY(erf) LIBRARY(cbrt) LIBRARY(round)
-LIBRARY(rsqrt)
+LIBRARY(rsqrt) LIBRARY(erfc)
 #define LIBRARY_PAIR(name) \
   float __ocml_##name##_f32(float, float); \
   double __ocml_##name##_f64(double, double); \

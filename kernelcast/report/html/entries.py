@@ -16,7 +16,7 @@ COLORS = (
     *("blue", "orange", "green", "purple", "red"),
     *("teal", "brown", "pink", "olive", "gray"),
 )
-"""Those of a page that tell estimates, kernels and the like apart, in the order of use."""
+"""Colours of a page that tell estimates, kernels and the like apart, in the order of use."""
 
 
 @dataclass(frozen=True, slots=True)

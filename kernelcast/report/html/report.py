@@ -66,8 +66,9 @@ def report_page(
     comparison: DataTable | None = None,
     program: Overview | None = None,
 ) -> str:
-    """The text of the file: `answers` of the records in words, `comparison` with a baseline,
-    `program` that the estimates are some launches of.
+    """The text of the file: `answers` of the records in words, `comparison` with a baseline.
+
+    `program`: what the estimates are some launches of.
 
     The records are those of `report_records`. Lines of code come from the files that the records
     name, where these are still there.

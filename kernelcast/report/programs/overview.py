@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernelcast.errors import KernelcastError
-from kernelcast.program_capture.longest import most_explained
+from kernelcast.program_capture.launches import most_explained
 from kernelcast.program_capture.result import CaptureResult
 from kernelcast.program_capture.timeline.span import SpanKind
 from kernelcast.report.capture import capture_notes, capture_record, headline
@@ -17,7 +17,7 @@ from kernelcast.torch_modules.module_estimate import ModuleEstimate
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
-    from kernelcast.program_capture.longest import Explained
+    from kernelcast.program_capture.launches import Explained
     from kernelcast.program_capture.result import ProcessResult
     from kernelcast.program_capture.timeline.timeline import DeviceTimeline
     from kernelcast.torch_modules.module_estimate import ModuleKernel
@@ -45,7 +45,7 @@ class KernelTime:
 
 @dataclass(frozen=True, slots=True)
 class TrackSpan:
-    """From `start_s` to `end_s` on a track."""
+    """What a track has from `start_s` to `end_s`."""
 
     name: str
     start_s: float
@@ -80,7 +80,7 @@ class Overview:
     tracks: Sequence[Track] = field(default_factory=tuple)
 
     def share(self, row: KernelTime) -> float | None:
-        """Of the time of all kernels on the device."""
+        """The share of the time of all kernels on the device."""
         whole = sum(item.total_s or 0.0 for item in self.kernels if item.device == row.device)
         return None if row.total_s is None or not whole else row.total_s / whole
 
@@ -223,7 +223,7 @@ def _module_kernel(item: ModuleKernel) -> KernelTime:
 
 
 def _explained(kernels: Sequence[ModuleKernel], most: int) -> Iterator[Explained]:
-    """Of each kernel and device its longest launch, of so many kernels a device."""
+    """The longest launch of each kernel and device, of so many kernels a device."""
     known: set[tuple[str, str]] = set()
     for item in sorted(kernels, key=lambda item: -item.launches * (item.time_s or 0.0)):
         of_device = sum(device == item.device for _, device in known)

@@ -12,7 +12,7 @@ from functools import partial
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
-__all__ = ["DOUBLES"]
+__all__ = ["DOUBLES", "double_operand"]
 
 _SIGN = 1 << 63
 _WORD = 32
@@ -60,7 +60,7 @@ _HALVES = {
 }
 
 
-def _double(site: Site, index: int) -> Operand:
+def double_operand(site: Site, index: int) -> Operand:
     """Operand `index` as a double, with `-` and `| |` before and around it."""
     text, code = site.operands[index], site.code
     is_negative = text.startswith("-") and not text[1:2].isdigit()
@@ -93,24 +93,24 @@ def _write(site: Site, value: Operand) -> None:
 
 
 def _of_two(mnemonic: str, site: Site) -> None:
-    _write(site, site.main(mnemonic, 64, _double(site, 1), _double(site, 2)))
+    _write(site, site.main(mnemonic, 64, double_operand(site, 1), double_operand(site, 2)))
 
 
 def _of_one(mnemonic: str, site: Site) -> None:
-    _write(site, site.main(mnemonic, 64, _double(site, 1)))
+    _write(site, site.main(mnemonic, 64, double_operand(site, 1)))
 
 
 def _fused(site: Site) -> None:
-    _write(site, site.main("fma.rn.f64", 64, *(_double(site, n) for n in (1, 2, 3))))
+    _write(site, site.main("fma.rn.f64", 64, *(double_operand(site, n) for n in (1, 2, 3))))
 
 
 def _added_up(site: Site) -> None:
-    own = _double(site, 0)
-    _write(site, site.main("fma.rn.f64", 64, _double(site, 1), _double(site, 2), own))
+    own = double_operand(site, 0)
+    _write(site, site.main("fma.rn.f64", 64, double_operand(site, 1), double_operand(site, 2), own))
 
 
 def _to_word(mnemonic: str, site: Site) -> None:
-    site.code.set_vector(site.operands[0], site.main(mnemonic, 32, _double(site, 1)))
+    site.code.set_vector(site.operands[0], site.main(mnemonic, 32, double_operand(site, 1)))
 
 
 def _from_single(site: Site) -> None:
@@ -122,23 +122,23 @@ def _from_integer(mnemonic: str, site: Site) -> None:
 
 
 def _scaled(site: Site) -> None:
-    _write(site, site.main("opencl.ldexp.f64", 64, _double(site, 1), site.integer(2)))
+    _write(site, site.main("opencl.ldexp.f64", 64, double_operand(site, 1), site.integer(2)))
 
 
 def _division_scale(site: Site) -> None:
     """Nothing is scaled: `v_div_fixup_f64` gives the quotient."""
-    _write(site, site.main("mov.b64", 64, _double(site, 2)))
+    _write(site, site.main("mov.b64", 64, double_operand(site, 2)))
     site.code.set_mask(site.operands[1], Immediate(0))
 
 
 def _quotient(site: Site) -> None:
-    _write(site, site.main("div.rn.f64", 64, _double(site, 3), _double(site, 2)))
+    _write(site, site.main("div.rn.f64", 64, double_operand(site, 3), double_operand(site, 2)))
 
 
 def _compared(relation: str, site: Site) -> None:
     """The mask has zeros for lanes that do not take part."""
     code = site.code
-    found = site.main(f"setp.{relation}.f64", 1, _double(site, 1), _double(site, 2))
+    found = site.main(f"setp.{relation}.f64", 1, double_operand(site, 1), double_operand(site, 2))
     code.set_mask(site.operands[0], code.compute("and.pred", 1, found, code.exec))
 
 

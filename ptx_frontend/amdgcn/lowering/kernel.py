@@ -9,6 +9,7 @@ from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
+from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     MASK_OPCODES,
@@ -127,6 +128,8 @@ class _KernelLowering:
         site = Site(code, instruction, self._is_scc_read(number))
         is_vector = opcode.startswith(_VECTOR)
         code.guard = Guard(code.exec, negated=False) if is_vector else None
+        if is_dpp(instruction):
+            site = replace(site, instruction=with_first_operand(code, instruction))
         if lower_control(site, blocks) or lower_scalar_load(site, self._arguments_of(instruction)):
             pass
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:

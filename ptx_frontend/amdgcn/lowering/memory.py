@@ -47,6 +47,7 @@ _ATOMICS = {
     "xor": ("xor", "b32"),
     "xor_b32": ("xor", "b32"),
 }
+_RETURNS = {"glc", "sc0"}
 _SCALAR_LOAD = re.compile(r"s_load_dword(?:x(\d+))?")
 
 
@@ -111,10 +112,10 @@ def _store_narrow(space: AddressSpace, name: str, site: Site) -> None:
 
 
 def _atomic(space: AddressSpace, name: str, site: Site) -> None:
-    """An atomic; where it says `glc` the old value comes back, into the first operand."""
+    """An atomic; where it says `glc` or `sc0` the old value comes back, into the first operand."""
     operation, kind = _ATOMICS[name]
     operands = list(site.operands)
-    returned = site.code.register(32) if "glc" in site.instruction.modifiers else None
+    returned = site.code.register(32) if _RETURNS & set(site.instruction.modifiers) else None
     if returned is not None:
         operands = operands[1:]
     address = _place(site, space, operands[0], operands[2] if len(operands) > 2 else "")

@@ -11,6 +11,7 @@ from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
+from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
@@ -332,6 +333,7 @@ VECTOR: Mapping[str, Lowering] = {
     **CARRIES,
     **LANES,
     **DOUBLES,
+    **FRACTIONS,
     "v_cndmask_b32": _chosen,
     **{name: partial(_float, mnemonic) for name, mnemonic in _FLOATS.items()},
     "v_subrev_f32": _reversed_float,

@@ -13,7 +13,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
-from kernelcast.program_capture.longest import LongestLaunches, most_explained
+from kernelcast.program_capture.launches import LongestLaunches, most_explained
 from kernelcast.report.programs.charts import kernels_chart, timeline_chart
 from kernelcast.report.programs.overview import KernelTime, Overview, Track, TrackSpan
 from kernelcast.torch_modules.launches import Step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -125,6 +126,35 @@ def test_llvm_ir_for_amd_is_executed_as_machine_code(tmp_path: Path) -> None:
     trace = kc.load(file)["k"].run(grid=1, block=64, args=[out], devices=["mi210"], code="native")
     assert trace.code == "gfx90a"
     assert out.tolist() == list(range(64))
+
+
+GEOMETRY = """__kernel void k(__global float *out, __global const float *in) {
+  int i = get_global_id(0);
+  float3 v = (float3)(in[i], in[i] + 1, 2), w = (float3)(3, in[i], -1);
+  out[4 * i] = dot(v, w);
+  out[4 * i + 1] = length(v);
+  out[4 * i + 2] = distance(v, w);
+  out[4 * i + 3] = erfc(in[i]);
+}
+"""
+
+
+def test_geometry_and_erfc_of_opencl(tmp_path: Path) -> None:
+    file = tmp_path / "k.cl"
+    file.write_text(GEOMETRY)
+    x = np.linspace(-2, 3, 64, dtype=np.float32)
+    out = np.zeros(256, np.float32)
+    kc.load(file)["k"].run(grid=1, block=64, args=[out, x], devices=["mi210"], code="native")
+    wide = x.astype(np.float64)
+    v = np.stack([wide, wide + 1, np.full(64, 2.0)])
+    w = np.stack([np.full(64, 3.0), wide, np.full(64, -1.0)])
+    expected = [
+        (v * w).sum(axis=0),
+        np.linalg.norm(v, axis=0),
+        np.linalg.norm(v - w, axis=0),
+        [math.erfc(value) for value in wide],
+    ]
+    assert np.allclose(out.reshape(64, 4).T, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_estimates_tell_of_functions_that_are_ours(tmp_path: Path) -> None:
