@@ -36,6 +36,7 @@ def memory_facts(device: Device) -> MemoryFacts:
             peak=PeakThroughput(1.0, 1.0),
             measured=None,
             timing=None,
+            tensor=None,
             sections={},
             host_link=None,
             provenance={},
