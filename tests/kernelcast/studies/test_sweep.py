@@ -110,7 +110,7 @@ def test_clocks_and_registers_execute_nothing_again(
     monkeypatch.setenv("KERNELCAST_STORE", "1GB")
     monkeypatch.setenv("KERNELCAST_CACHE", str(tmp_path / "cache"))
     file = plan(
-        "vary = { registers = [16, 32, 24, 128] }\n[architecture.vary]\nsm.clock_hz = [1e9, 2e9]",
+        "vary = { registers = [16, 32, 24] }\n[architecture.vary]\nsm.clock_hz = [1e9, 2e9]",
         'devices = ["a100-40gb"]',
     )
     rows = kc.Sweep.read(file).run(tmp_path / "out", jobs=1).rows

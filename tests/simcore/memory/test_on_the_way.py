@@ -34,10 +34,7 @@ def at_steps(
     """The traffic where each access is the instruction of its warp with that number."""
     trace = trace_of([LOAD, STORE], accesses, warps)
     order = np.argsort([access.warp for access in accesses], kind="stable")
-    columns = {
-        name: getattr(trace.accesses, name)[order]
-        for name in ("pc", "warp", "stage", "pattern", "address")
-    }
+    columns = {name: getattr(trace.accesses, name)[order] for name in COLUMNS}
     time = np.array(steps, np.int32)[order]
     table = replace(trace.accesses, **columns, time=time)
     longest = np.full(warps, max(steps) + 1, np.int32)
@@ -49,7 +46,7 @@ def pending(result: TrafficResult) -> tuple[int, int]:
     return int(counts.l1_pending.sum()), int(counts.l2_pending.sum())
 
 
-LATENCIES = "timing.l2_latency_cycles", "timing.dram_latency_cycles"
+COLUMNS = "pc", "warp", "stage", "pattern", "address"
 ONE_SM = replace(device(L1), architecture=replace(load_device("gtx-480").architecture, sm_count=1))
 
 
@@ -125,9 +122,10 @@ def test_l2_fetches_as_much_at_a_time_as_the_device_says() -> None:
 def test_devices_of_other_latencies_are_simulated_together() -> None:
     """Each version counts what a simulation of its device alone counts."""
     usual = load_device("gtx-1060-6gb")
+    assert usual.timing is not None
     devices = [
-        usual if cycles is None else usual.changed(dict(zip(LATENCIES, cycles, strict=True)))
-        for cycles in (None, (90.0, 95.0), (200.0, 9000.0))
+        replace(usual, timing=replace(usual.timing, l2_latency_cycles=l2, dram_latency_cycles=dram))
+        for l2, dram in ((1.0, 2.0), (2.0, 4.0), (216.0, 800.0))
     ]
     drawn = np.random.default_rng(5)
     accesses = [
@@ -135,7 +133,11 @@ def test_devices_of_other_latencies_are_simulated_together() -> None:
         for number in range(400)
     ]
     trace = trace_of([LOAD, STORE], accesses, 8)
-    batch = AccessBatch(0, 8, trace.accesses, trace.patterns, trace.warp_time)
+    order = np.argsort(trace.accesses.warp, kind="stable")
+    columns = {name: getattr(trace.accesses, name)[order] for name in COLUMNS}
+    steps = np.tile(np.arange(50, dtype=np.int32), 8)
+    table = replace(trace.accesses, **columns, time=steps)
+    batch = AccessBatch(0, 8, table, trace.patterns, np.full(8, 50, np.int32))
     kind = trace.instructions, trace.warp_width, 1
     together = TrafficSimulator(*kind, devices[0], 2, versions=[*map(Latencies.of, devices)])
     together.accept(batch)
