@@ -13,6 +13,7 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.completion import device_names, model_names
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.cli.pages import write_page
 from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
@@ -61,6 +62,10 @@ Vary: TypeAlias = Annotated[
         metavar="NAME[:MOST],...",
     ),
 ]
+Html: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="With --target: write a page with the frontier.", metavar="FILE"),
+]
 Models: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -90,6 +95,7 @@ def whatif(
     plot: Plot = None,
     target: Target = None,
     vary: Vary = None,
+    html: Html = None,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
@@ -104,9 +110,11 @@ def whatif(
     if target is not None or vary:
         others = {"--set": changes, "--sweep": sweep, "--plot": plot, "--type": work_type}
         _check_search(target, vary, others, targets, model)
-        search = _Search(target or "", vary or [], model)
+        search = _Search(target or "", vary or [], model, html)
         _find(_Source(workload, how.execution(record_paths=True)), targets[0], search, output, how)
         return
+    if html is not None:
+        raise KernelcastError("--html goes with --target")
     made = options.assignments(changes or (), "--set")
     swept = options.assignments(sweep or (), "--sweep")
     if not made and not swept:
@@ -159,6 +167,7 @@ class _Search:
     target: str
     vary: list[str]
     models: list[str] | None
+    html: Path | None
 
     @property
     def factor(self) -> float:
@@ -196,7 +205,12 @@ def _find(
     output: OutputOptions,
     how: ExecutionOptions,
 ) -> None:
-    from kernelcast.report.studies.search import search_record, search_rows, search_text
+    from kernelcast.report.studies.search import (
+        search_page,
+        search_record,
+        search_rows,
+        search_text,
+    )
     from kernelcast.studies.search import MOST_FACTOR, Bounds, find_change
 
     vary = []
@@ -209,6 +223,8 @@ def _find(
     model = search.models[0] if search.models else None
     with show_progress("what-if search") as progress:
         found = find_change(source, device, search.factor, vary, model, progress)
+    if search.html is not None:
+        write_page(search.html, search_page(found))
     output.show(
         record=lambda: search_record(found),
         rows=lambda: search_rows(found),

@@ -19,6 +19,8 @@ from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.local_arrays import resource_needs
+from kernelcast.simcore.sampling.decision import why_not_sampled
 from kernelcast.store.accesses import AccessKeeper, KeptAccesses
 from kernelcast.store.launches import KeptDevice, KeptLaunch, KeptPaths, launch_identity
 from kernelcast.traces.collector import AccessCollector
@@ -80,7 +82,9 @@ class KeptRun:
             return run(self._told_devices, self.widths)
         options = self.options
         wanted = options.sampling.value, self.widths, options.keeps_paths, options.record_memory
-        mode = self.kept.of_mode(*wanted)
+        # Where thread blocks depend on each other, the waves decide whether there is a sample.
+        registers = None if why_not_sampled(self.kernel) is None else self.launch.registers
+        mode = self.kept.of_mode(*wanted, registers)
         if mode.is_exact:
             return None
         found = self._completed(mode, run)
@@ -174,6 +178,8 @@ class KeptRun:
     def _kept_trace(self, kept: KeptLaunch, width: int) -> Trace | None:
         """The counts, and the accesses where no device forgets them; of a sample the paths, too."""
         found = kept.trace(width)
+        if found is not None:
+            found = replace(found, resources=resource_needs(self.kernel, self.launch))
         if found is not None and kept is not self.kept and self.options.keeps_paths:
             paths = kept.paths(width)
             return None if paths is None else paths.of(found)

@@ -11,6 +11,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import (
     ResidentLaunch,
     SimulatedDevice,
+    alike,
     resident_launch,
 )
 from kernelcast.execution.sampling import Sampling
@@ -76,12 +77,20 @@ def sampled_launch(
         if source is None or census is None:
             return None
         traces.append(census.trace)
+<<<<<<< HEAD
         for device in devices:
             if device.architecture.warp_width == width:
                 resident = resident_launch(kernel, launch, device)
                 memory = _memory(source, census, resident, options)
                 simulated.append(SimulatedDevice(device, memory))
         at = _with_paths(source, launch, census.trace, options)
+=======
+        chosen = [item for item in devices if item.architecture.warp_width == width]
+        resident = [resident_launch(kernel, launch, item) for item in chosen]
+        memories = _memories(source, census, resident, options)
+        simulated += map(SimulatedDevice, chosen, memories)
+        at = _with_paths(source, launch, width, options)
+>>>>>>> studies
     return SampledLaunch(KernelTrace(tuple(traces), simulated=tuple(simulated)), at)
 
 
@@ -134,13 +143,28 @@ def _census(
     return found if found.share == 1.0 else Census(source.counts(options.progress))
 
 
-def _memory(
-    source: SlicedLaunch | DataSource, census: Census, resident: ResidentLaunch, options: RunOptions
-) -> MemoryResult:
-    from kernelcast.simcore.sampling.launch_sample import sample_memory
+def _memories(
+    source: SlicedLaunch | DataSource,
+    census: Census,
+    launches: Sequence[ResidentLaunch],
+    options: RunOptions,
+) -> list[MemoryResult]:
+    """The memories of launches on several devices, those that do alike in one simulation."""
+    from kernelcast.simcore.memory.hierarchy import Latencies
+    from kernelcast.simcore.sampling.launch_sample import sample_memories
 
     is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
-    found = sample_memory(source, census, *resident, is_warm)
+    groups = [[number] for number in range(len(launches))] if is_warm else alike(launches)
+    found: dict[int, MemoryResult] = {}
+    for group in groups:
+        versions = [Latencies.of(launches[number].device) for number in group]
+        made = sample_memories(source, census, *launches[group[0]], versions, is_warm)
+        found |= zip(group, (_with_error(item, census) for item in made), strict=True)
+    return [found[number] for number in range(len(launches))]
+
+
+def _with_error(found: MemoryResult, census: Census) -> MemoryResult:
+    """The result with the error of counts that are not of all thread blocks."""
     if census.share == 1.0:
         return found
     error = 196 * census.relative_error

@@ -16,18 +16,21 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.device_memory import FIRST_OF_LAUNCHES
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
+from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
+from kernelcast.store.memory_facts import memory_facts
 from kernelcast.traces.trace import ResourceNeeds
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.contents.cache_contents import CacheContents, FirstContents
+    from kernelcast.simcore.memory.contents.cache_contents import CacheContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
 __all__ = [
     "MemorySimulation",
     "ResidentLaunch",
     "SimulatedDevice",
+    "alike",
     "check_fit",
     "followed",
     "resident_launch",
@@ -68,33 +71,48 @@ class MemorySimulation:
         self._devices = tuple(devices)
         self._found = options.first_contents
         self._contents = options.contents
-        self._memories: dict[int, SimulatedMemory] = {}
+        self._memories: list[tuple[list[int], SimulatedMemory]] = []
 
     def sinks(self, warp_width: int) -> list[SimulatedMemory]:
         """The memories of the devices with warps of that many threads, unused."""
-        found = []
-        for number, device in enumerate(self._devices):
-            if device.architecture.warp_width == warp_width:
-                self._memories[number] = self._memory(device, warp_width)
-                found.append(self._memories[number])
-        return found
+        chosen = [
+            number
+            for number, device in enumerate(self._devices)
+            if device.architecture.warp_width == warp_width
+        ]
+        # What launches leave in L2 is kept for each device.
+        is_alone = self._found is not FirstContents.NOTHING or self._contents is not None
+        groups = [[number] for number in chosen]
+        if not is_alone:
+            resident = [
+                resident_launch(self._kernel, self._launch, self._devices[number])
+                for number in chosen
+            ]
+            groups = [[chosen[place] for place in group] for group in alike(resident)]
+        new = [(group, self._memory(group, warp_width)) for group in groups]
+        self._memories += new
+        return [memory for _, memory in new]
 
     def finish(self) -> tuple[SimulatedDevice, ...]:
         """The results of all devices that got their accesses, whose L2 has what the launch left."""
         with ThreadPoolExecutor() as pool:
-            results = list(pool.map(lambda memory: memory.finish(), self._memories.values()))
+            results = list(pool.map(lambda item: item[1].finish(), self._memories))
         if self._contents is not None:
-            for number, memory in self._memories.items():
+            for (number, *_), memory in self._memories:
                 self._contents.keep(self._devices[number], memory.left)
-        return tuple(
-            SimulatedDevice(self._devices[number], result)
-            for number, result in zip(self._memories, results, strict=True)
-        )
+        made = {
+            number: SimulatedDevice(self._devices[number], result)
+            for (group, _), found in zip(self._memories, results, strict=True)
+            for number, result in zip(group, found, strict=True)
+        }
+        return tuple(made[number] for number in sorted(made))
 
-    def _memory(self, device: Device, warp_width: int) -> SimulatedMemory:
+    def _memory(self, group: Sequence[int], warp_width: int) -> SimulatedMemory:
         # The compiled memory simulator is slow to import and runs without devices do not need it.
+        from kernelcast.simcore.memory.hierarchy import Latencies
         from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 
+        device = self._devices[group[0]]
         resident = resident_launch(self._kernel, self._launch, device)
         return SimulatedMemory(
             instruction_rows(self._kernel),
@@ -104,6 +122,7 @@ class MemorySimulation:
             resident.thread_blocks_per_sm,
             self._found,
             None if self._contents is None else self._contents.of(device),
+            [Latencies.of(self._devices[number]) for number in group],
         )
 
 
@@ -112,6 +131,15 @@ class ResidentLaunch(NamedTuple):
 
     device: Device
     thread_blocks_per_sm: int
+
+
+def alike(launches: Sequence[ResidentLaunch]) -> list[list[int]]:
+    """Positions of launches whose memories do the same but for latencies, grouped."""
+    groups: dict[tuple[Device, int], list[int]] = {}
+    for number, (device, thread_blocks_per_sm) in enumerate(launches):
+        key = memory_facts(device).device, thread_blocks_per_sm
+        groups.setdefault(key, []).append(number)
+    return list(groups.values())
 
 
 def resident_launch(kernel: Kernel, launch: Launch, device: Device) -> ResidentLaunch:

@@ -21,10 +21,21 @@ __all__ = ["Isolation"]
 _MIB = 1 << 20
 _PRELOADED = (
     "kernelcast.explorer.answering",
+    "kernelcast.ptx_frontend.llvm.lowering.module",
+    "kernelcast.ptx_frontend.sass.lowering.module",
+    "kernelcast.ptx_frontend.spirv.translation",
+    "kernelcast.ranking.launches",
     "kernelcast.simcore.engine",
+    "kernelcast.simcore.engine.jit.recording.access_log",
+    "kernelcast.simcore.engine.jit.runtime.run",
+    "kernelcast.simcore.memory.simulated_memory",
     "kernelcast.simcore.profile.profiler",
+    "kernelcast.simcore.timing.kernel.from_trace",
     "kernelcast.simcore.timing.launch.launch_timing",
+    "elftools.elf.elffile",
+    "numpy.random",
 )
+"""What answers need, which would take longer to import than to use."""
 
 
 @dataclass(frozen=True, slots=True)

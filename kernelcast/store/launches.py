@@ -198,13 +198,14 @@ def _arrays(argument: Argument) -> tuple[npt.NDArray[Any], ...]:
 def launch_identity(
     kernel: Kernel, launch: Launch, inputs: str, options: Iterable[object]
 ) -> KeptLaunch | None:
-    """The entries of a launch; None where it prints.
+    """The entries of a launch, whatever its registers; None where it prints.
 
     `inputs` from before the launch; `options` are whatever else changes what is recorded.
     """
     if _prints(kernel):
         return None
-    sizes = replace(launch, arguments=(), memory=None)
+    # Registers decide how many thread blocks an SM holds, which memories have in their keys.
+    sizes = replace(launch, arguments=(), memory=None, registers=None)
     try:
         return KeptLaunch(digest(code_version(), _kernel_digest(kernel), sizes, inputs, *options))
     except NotDigestible:

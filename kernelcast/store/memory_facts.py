@@ -14,6 +14,7 @@ class MemoryFacts(NamedTuple):
     """Equal for devices whose memories do the same.
 
     `device` is without what only models read; latencies say how many cycles a miss is on its way.
+    Devices that differ in these alone are simulated together.
     """
 
     device: Device
@@ -35,6 +36,7 @@ def memory_facts(device: Device) -> MemoryFacts:
             peak=PeakThroughput(1.0, 1.0),
             measured=None,
             timing=None,
+            tensor=None,
             sections={},
             host_link=None,
             provenance={},

@@ -8,9 +8,10 @@ ones find that in the store.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from kernelcast.api import estimate
@@ -141,12 +142,10 @@ class _Launch:
             if item.device is None or item.facts is None or item.device.early_release:
                 continue  # with early release an execution alone tells what is resident
             kinds.setdefault(item.facts, item.device)
-        facts, devices = list(kinds), list(kinds.values())
-        # Simulated memories are large: a few at a time, the accesses of one execution for all.
-        for first in range(0, len(devices), _MEMORIES_AT_ONCE):
-            last = first + _MEMORIES_AT_ONCE
-            made = trace_of_fitting(self._run, devices[first:last], self._options)
-            self._unfit |= {facts[first + place]: text for place, text in made.unfit.items()}
+        for facts in _portions(kinds):
+            devices = [kinds[item] for item in facts]
+            made = trace_of_fitting(self._run, devices, self._options)
+            self._unfit |= {facts[place]: text for place, text in made.unfit.items()}
             if made.trace is not None:
                 self._take(made.trace)
 
@@ -202,6 +201,23 @@ class _Launch:
             )
             self._early[key] = self._run(options)
         return self._early[key]
+
+
+def _portions(kinds: Iterable[MemoryFacts]) -> Iterator[list[MemoryFacts]]:
+    """Kinds of memory that one execution is for.
+
+    Simulated memories are large: a few at a time; those that differ in latencies only are one.
+    Warps of one width at a time, as for the estimate of a single device: how large a launch is, and
+    whether it is sampled, depends on them.
+    """
+    widths: dict[int, dict[Device, list[MemoryFacts]]] = {}
+    for item in kinds:
+        groups = widths.setdefault(item.device.architecture.warp_width, {})
+        groups.setdefault(item.device, []).append(item)
+    for groups in widths.values():
+        alike = list(groups.values())
+        for first in range(0, len(alike), _MEMORIES_AT_ONCE):
+            yield list(chain.from_iterable(alike[first : first + _MEMORIES_AT_ONCE]))
 
 
 def _text(error: KernelcastError | MemoryError) -> str:

@@ -71,8 +71,7 @@ class CacheState(NamedTuple):
     `transaction_sectors` of them, and takes as many back.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
-    `stamps`: when sectors came last into each slot, `stamp`; they are on their way for
-    `pending_cycles` after that.
+    `stamps`: when sectors came last into each slot, `stamp`.
     `stores`: the last store to each slot in two words, its stamp and its SM.
     `begun`: pieces of DRAM that were asked for lately (`dram_pieces`).
     `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
@@ -103,7 +102,6 @@ class CacheState(NamedTuple):
     stamps: Ints
     stores: Ints
     begun: Ints
-    pending_cycles: int
 
 
 def empty_cache(
@@ -114,7 +112,6 @@ def empty_cache(
     instances: int,
     keeps_dirty: bool,
     transaction_bytes: int | None = None,
-    pending_cycles: int = 0,
 ) -> CacheState:
     """A cold cache with sectors of `sector_bytes`, fetched `fetch_bytes` at a time.
 
@@ -153,7 +150,6 @@ def empty_cache(
         stamps=np.full(slots, _LONG_AGO, np.int64),
         stores=np.full(2 * slots if keeps_dirty else 0, _LONG_AGO, np.int64),
         begun=none_begun(),
-        pending_cycles=pending_cycles,
     )
 
 

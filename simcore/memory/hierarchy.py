@@ -35,19 +35,23 @@ from kernelcast.simcore.memory.levels import (
     L1_EVICT,
     L1_READ,
     L1_UPDATE,
+    Caches,
     Counters,
 )
 from kernelcast.simcore.memory.native_accesses import native_accesses
+from kernelcast.simcore.memory.on_the_way import late_hits
 from kernelcast.simcore.memory.segments import makes_segments, segment_rule
 from kernelcast.simcore.memory.traversal import ATOMIC, LOAD, NOTHING, STORE, Routes
 from kernelcast.traces.trace import InstructionRow
 
 __all__ = [
+    "Latencies",
     "SampledCount",
     "SampledTraffic",
     "TrafficResult",
     "WriteBacks",
     "access_routes",
+    "caches_of",
     "cold_l1",
     "cold_l2",
     "traffic_result",
@@ -62,6 +66,21 @@ _SECTOR_COLUMNS = (
     *("l2_reads", "l2_read_hits", "l2_writes", "l1_pending", "l2_pending"),
     *("partial_writes", "merged_writes"),
 )
+
+
+class Latencies(NamedTuple):
+    """Cycles until data of L2 and of DRAM are there; 0 where they are not known."""
+
+    l2_cycles: int
+    dram_cycles: int
+
+    @classmethod
+    def of(cls, device: Device) -> Latencies:
+        """The latencies of a device."""
+        timing = device.timing
+        if timing is None:
+            return cls(0, 0)
+        return cls(round(timing.l2_latency_cycles), round(timing.dram_latency_cycles))
 
 
 class WriteBacks(NamedTuple):
@@ -163,7 +182,6 @@ def cold_l2(device: Device) -> CacheState:
         instances=parts,
         keeps_dirty=True,
         transaction_bytes=transaction,
-        pending_cycles=_latency(device, "dram_latency_cycles"),
     )
 
 
@@ -181,13 +199,19 @@ def cold_l1(device: Device) -> CacheState:
         fetch,
         instances=device.architecture.sm_count,
         keeps_dirty=False,
-        pending_cycles=_latency(device, "l2_latency_cycles"),
     )
 
 
-def _latency(device: Device, level: str) -> int:
-    """Cycles until data of a level are there; 0 where they are not known."""
-    return 0 if device.timing is None else round(getattr(device.timing, level))
+def caches_of(
+    device: Device, l2: CacheState, versions: Sequence[Latencies], instructions: int
+) -> Caches:
+    """A cold L1 and an L2 for so many instructions; each version has latencies of its own."""
+    return Caches(
+        cold_l1(device),
+        l2,
+        late_hits([item.l2_cycles for item in versions], instructions),
+        late_hits([item.dram_cycles for item in versions], instructions),
+    )
 
 
 def access_routes(instructions: Sequence[InstructionRow], device: Device) -> Routes:

@@ -21,7 +21,7 @@ from kernelcast.simcore.memory.cache import (
     write_whole,
 )
 from kernelcast.simcore.memory.dram_pieces import READ, WRITTEN, begins
-from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
+from kernelcast.simcore.memory.on_the_way import LateHits, count_late, joins_store, note_store
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, Lines, sector_masks
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -104,10 +104,12 @@ class Access(NamedTuple):
 
 
 class Caches(NamedTuple):
-    """The L1 of each SM, and the L2."""
+    """The L1 of each SM, the L2, and their hits on what is still on its way."""
 
     l1: CacheState
     l2: CacheState
+    l1_late: LateHits
+    l2_late: LateHits
 
 
 TALLY_COLUMNS = 18
@@ -134,9 +136,11 @@ TALLY_COLUMNS = 18
 ) = range(len(Counters._fields))
 
 
-def counters(tally: Ints) -> Counters:
-    """`tally`: shape (instructions * TALLY_COLUMNS,)."""
+def counters(tally: Ints, caches: Caches, version: int = 0) -> Counters:
+    """`tally`: shape (instructions * TALLY_COLUMNS,); late hits are those of a version."""
     columns = tally.reshape(-1, TALLY_COLUMNS).T
+    for column, late in ((L1_PENDING, caches.l1_late), (L2_PENDING, caches.l2_late)):
+        columns[column] = late.hits.reshape(-1, len(late.cycles))[:, version]
     return Counters(*(columns[number].copy() for number in range(len(Counters._fields))))
 
 
@@ -147,10 +151,17 @@ def add(tally: Ints, count: np.uint64, column: int, amount: int) -> None:
 
 
 @compiled
+def _instruction(count: np.uint64) -> int:
+    """The pc whose counters begin at the word `count`."""
+    return int(np.int64(count) // TALLY_COLUMNS)
+
+
+@compiled
 def _read_l2_line(
-    l2: CacheState, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64, now: int
+    caches: Caches, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64, now: int
 ) -> None:
     """Reads a line in the SM's partition, and what that lacks in the line's own one."""
+    l2 = caches.l2
     own = home(l2, line)
     near = sm % l2.partitions if l2.partitions > 1 else own
     slot = first = open_line(l2, near, line)
@@ -159,8 +170,8 @@ def _read_l2_line(
         slot = open_line(l2, own, line)
         fetched = fetch(l2, slot, fetched)
     hits = count_bits(np.uint64(wanted & ~fetched))
-    if hits and is_pending(l2, slot, now):
-        add(tally, count, L2_PENDING, hits)
+    if hits:
+        count_late(caches.l2_late, _instruction(count), l2, slot, now, hits)
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
         add(tally, count, READ_PIECES, begins(l2.begun, line, line_bytes(l2), READ))
@@ -189,7 +200,7 @@ def read_l1(
     L1 lines that lie in one L2 line ask it once, together.
     """
     l1, l2, instance, words = caches.l1, caches.l2, access.sm, access.words
-    hits, pending, misses, below, wanted_below = 0, 0, 0, 0, 0
+    hits, misses, below, wanted_below = 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
     at = access.lines.l1_at
     for _ in range(access.lines.l1_lines):
@@ -202,8 +213,8 @@ def read_l1(
         fetched = fetch(l1, slot, wanted)
         found = count_bits(np.uint64(wanted & ~fetched))
         hits += found
-        if found and is_pending(l1, slot, access.now):
-            pending += found
+        if found:
+            count_late(caches.l1_late, _instruction(count), l1, slot, access.now, found)
         if fetched == 0:
             continue
         l1.stamps[np.uint64(slot)] = access.now
@@ -211,26 +222,25 @@ def read_l1(
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
             if part and l2_line != below and wanted_below:
-                _read_l2_line(l2, instance, below, wanted_below, tally, count, access.now)
+                _read_l2_line(caches, instance, below, wanted_below, tally, count, access.now)
                 wanted_below = 0
             if part:
                 below = l2_line
                 wanted_below |= part
     if wanted_below:
-        _read_l2_line(l2, instance, below, wanted_below, tally, count, access.now)
+        _read_l2_line(caches, instance, below, wanted_below, tally, count, access.now)
     add(tally, count, L1_HITS, hits)
-    add(tally, count, L1_PENDING, pending)
     add(tally, count, L2_READS, misses)
 
 
 @compiled
-def read_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
+def read_l2(caches: Caches, access: Access, tally: Ints, count: np.uint64) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
     at, words, sm, now = access.lines.l2_at, access.words, access.sm, access.now
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
         wanted, _ = sector_masks(words[np.uint64(at + 1)])
-        _read_l2_line(l2, sm, line, wanted, tally, count, now)
+        _read_l2_line(caches, sm, line, wanted, tally, count, now)
         at += WORDS_PER_LINE
 
 

@@ -7,18 +7,41 @@ be at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.cache import CacheState
 
-__all__ = ["is_pending", "joins_store", "note_store", "stamp"]
+__all__ = ["LateHits", "count_late", "joins_store", "late_hits", "note_store", "stamp"]
 
 _STEP_BITS = 24
 _STORES_TOGETHER = 8
 """Stores to one line that a warp makes within so many instructions reach L2 as one."""
 _STEPS_TOGETHER = 4
 """Warps that wait for the same data are at most so many instructions apart."""
+
+
+Ints = npt.NDArray[np.int64]
+
+
+class LateHits(NamedTuple):
+    """Hits of a cache that find sectors on their way for `cycles`, shape (versions,).
+
+    GPUs that differ in these cycles alone, as those of other clocks, are versions of one. `hits`,
+    shape (instructions * versions,): of each instruction those of all versions.
+    """
+
+    cycles: Ints
+    hits: Ints
+
+
+def late_hits(cycles: Sequence[int], instructions: int) -> LateHits:
+    """None yet, of versions whose sectors are on their way for so many `cycles`."""
+    return LateHits(np.array(cycles, np.int64), np.zeros(instructions * len(cycles), np.int64))
 
 
 @compiled
@@ -28,8 +51,8 @@ def stamp(cycle: int, step: int) -> int:
 
 
 @compiled
-def is_pending(cache: CacheState, slot: int, now: int) -> bool:
-    """Whether what came last into a slot is still on its way for an access with the stamp `now`.
+def count_late(late: LateHits, row: int, cache: CacheState, slot: int, now: int, hits: int) -> None:
+    """Counts hits of instruction `row`, stamped `now`, where they come before what they hit.
 
     The cycles are of an SM that never stalls. A warp that is further on than the one that asked
     for the data may have waited for them already.
@@ -37,8 +60,13 @@ def is_pending(cache: CacheState, slot: int, now: int) -> bool:
     then: int = cache.stamps[np.uint64(slot)]
     steps = (1 << _STEP_BITS) - 1
     behind = (then & steps) - (now & steps)
-    is_soon = (now >> _STEP_BITS) - (then >> _STEP_BITS) < cache.pending_cycles
-    return is_soon and 0 <= behind < _STEPS_TOGETHER
+    if not 0 <= behind < _STEPS_TOGETHER:
+        return
+    waited = (now >> _STEP_BITS) - (then >> _STEP_BITS)
+    versions = len(late.cycles)
+    for version in range(versions):
+        if waited < late.cycles[version]:
+            late.hits[np.uint64(row * versions + version)] += hits
 
 
 @compiled

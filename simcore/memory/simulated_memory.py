@@ -11,7 +11,7 @@ from kernelcast.simcore.memory.atomic_contention import AtomicContention, Conten
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents, Turnover
 from kernelcast.simcore.memory.contents.warm_caches import KeptStart, warm_traffic
-from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
+from kernelcast.simcore.memory.hierarchy import Latencies, SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -45,7 +45,8 @@ class MemoryResult:
 class SimulatedMemory:
     """An AccessSink that simulates one launch on `device`, which finds something in L2 or nothing.
 
-    `left` is what launches before have left there, if that is what it finds.
+    `left` is what launches before have left there, if that is what it finds. `versions`: latencies
+    of devices that are the same otherwise, which find nothing in L2; by default those of `device`.
     DeviceFileError when cache sizes do not fit each other.
     """
 
@@ -58,12 +59,14 @@ class SimulatedMemory:
         thread_blocks_per_sm: int,
         found: FirstContents = FirstContents.NOTHING,
         left: CacheState | None = None,
+        versions: Sequence[Latencies] = (),
     ) -> None:
         self._simulators = partial(
             TrafficSimulator,
             *(instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm),
         )
-        self._traffic = self._simulators(left)
+        self._traffic = self._simulators(left, versions=versions)
+        self._versions = range(max(1, len(versions)))
         self._found = found
         self._start: KeptStart | None = None
         if found is FirstContents.EQUAL_LAUNCH:
@@ -91,9 +94,12 @@ class SimulatedMemory:
         self._wavefronts.accept(batch)
         self._atomics.accept(batch)
 
-    def finish(self) -> MemoryResult:
-        """The whole launch; no batch may follow."""
-        traffic = self._traffic.finish()
+    def finish(self) -> list[MemoryResult]:
+        """The whole launch, by version; no batch may follow."""
+        return [self._finished(version) for version in self._versions]
+
+    def _finished(self, version: int) -> MemoryResult:
+        traffic = self._traffic.finish(version)
         self._counting.wait()
         notes: tuple[str, ...] = ()
         if self._start is not None:
@@ -136,4 +142,5 @@ def simulate_memory(
             trace.pattern_counts,
         )
     )
-    return memory.finish()
+    (found,) = memory.finish()
+    return found

@@ -17,13 +17,14 @@ from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.cache import CacheState, copied, dirty_groups
 from kernelcast.simcore.memory.contents.cache_contents import Turnover
 from kernelcast.simcore.memory.hierarchy import (
+    Latencies,
     TrafficResult,
     access_routes,
-    cold_l1,
+    caches_of,
     cold_l2,
     traffic_result,
 )
-from kernelcast.simcore.memory.levels import Caches, counters
+from kernelcast.simcore.memory.levels import counters
 from kernelcast.simcore.memory.passes.two_passes import Passes
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.repeats import with_repeats
@@ -44,7 +45,8 @@ class TrafficSimulator:
     """Traffic of one launch on `device`, with `thread_blocks_per_sm` resident at once.
 
     `left` is in L2 at first, None for nothing; it stays as it is. `has_repeats`: loads that repeat
-    others have rows of their own, see `repeats`.
+    others have rows of their own, see `repeats`. `versions`: latencies of devices that are the same
+    otherwise, by default those of `device` alone.
 
     Takes every thread block of the grid, in ascending order, in batches of any size: the result
     does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
@@ -60,6 +62,7 @@ class TrafficSimulator:
         left: CacheState | None = None,
         *,
         has_repeats: bool = False,
+        versions: Sequence[Latencies] = (),
     ) -> None:
         self._device = device
         self._paths = access_routes(instructions, device)
@@ -70,7 +73,9 @@ class TrafficSimulator:
         """The contents of L2, at the end what the launch leaves there."""
         self._dirty_before = dirty_groups(self._l2)
         self._dirtier = np.zeros_like(self._dirty_before)
-        self._passes = Passes(self._paths, Caches(cold_l1(device), self._l2), warp_width)
+        known = versions or (Latencies.of(device),)
+        self._caches = caches_of(device, self._l2, known, len(self._paths.kind))
+        self._passes = Passes(self._paths, self._caches, warp_width)
         self._warps = warps_per_thread_block
         self._turn = cycles_per_instruction(
             thread_blocks_per_sm * warps_per_thread_block, device.sm.warp_schedulers
@@ -122,7 +127,7 @@ class TrafficSimulator:
     def _moved_bytes(self) -> int:
         """What is read from DRAM or has to be written there before a later thread block starts."""
         self._simulate(self._distributor.next_start)
-        counts = counters(self._passes.tally())
+        counts = counters(self._passes.tally(), self._caches)
         transactions = int(counts.dram_reads.sum() + counts.dram_writes.sum())
         return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)
 
@@ -141,24 +146,24 @@ class TrafficSimulator:
             self._distributor.wait_for_all()
         self._next_thread_block = thread_block
 
-    def finish(self) -> TrafficResult:
-        """The traffic, with what stays dirty in L2. No batch may follow."""
+    def finish(self, version: int = 0) -> TrafficResult:
+        """The traffic of a version, with what stays dirty in L2. No batch may follow."""
         if not self._is_finished:
             self._is_finished = True
             self._simulate(None)
             self._passes.wait()
             self._dirtier = dirty_groups(self._l2) - self._dirty_before
-        return self.traffic_so_far()
+        return self.traffic_so_far(version)
 
-    def traffic_so_far(self) -> TrafficResult:
-        """The traffic of what was simulated to now.
+    def traffic_so_far(self, version: int = 0) -> TrafficResult:
+        """The traffic, of a version, of what was simulated to now.
 
         What L2 still has to write back is not in it, nor are accesses that a later thread block
         might precede.
         """
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
-        counts = counters(self._passes.tally())
+        counts = counters(self._passes.tally(), self._caches, version)
         return traffic_result(counts, self._l2.written, self._dirtier, self._paths, self._device)
 
     def _at_once(self) -> int:

@@ -329,7 +329,7 @@ def traverse(
             read_l1(caches, paths.whole_lines, access, tally, row)
             continue
         if kind != STORE:
-            read_l2(l2, access, tally, row)
+            read_l2(caches, access, tally, row)
         if kind != LOAD:
             if role != L1_BYPASS:
                 write_l1(l1, role, access)

@@ -14,7 +14,7 @@ from kernelcast.simcore.memory.atomic_contention import ContentionCounter
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.contents.warm_caches import warm_traffic
-from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
+from kernelcast.simcore.memory.hierarchy import Latencies, SampledCount, SampledTraffic
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -27,7 +27,7 @@ from kernelcast.simcore.sampling.run import SampleSimulation
 from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
 
-__all__ = ["sample_memory", "scaled"]
+__all__ = ["sample_memories", "sample_memory", "scaled"]
 
 _UNEVEN = 8
 """Times as long as most lasts a thread block that makes a launch uneven."""
@@ -49,11 +49,29 @@ def sample_memory(
     All of it is simulated where it makes too few accesses for samples. `is_warm`: the launch finds
     in L2 what an equal one has left.
     """
+    versions = [Latencies.of(device)]
+    at = source, census, device, thread_blocks_per_sm
+    return sample_memories(*at, versions, is_warm, size)[0]
+
+
+def sample_memories(
+    source: SampleSource,
+    census: Census,
+    device: Device,
+    thread_blocks_per_sm: int,
+    versions: Sequence[Latencies],
+    is_warm: bool = False,
+    size: SampleSize | None = None,
+) -> list[MemoryResult]:
+    """`sample_memory` of devices that differ from `device` in their latencies only.
+
+    With `is_warm` there may be one.
+    """
     size = size or SampleSize()
-    launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size)
+    launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size, versions)
     plan = launch.choice.plan()
     found = launch.result(plan, is_warm)
-    if not size.may_grow or plan.is_followed or _reach(found) <= _WANTED_ERROR:
+    if not size.may_grow or plan.is_followed or _reach(found[0]) <= _WANTED_ERROR:
         return found
     if plan.has_times:
         followed = launch.choice.followed()
@@ -79,6 +97,7 @@ class _SampledLaunch:
     device: Device
     thread_blocks_per_sm: int
     size: SampleSize
+    versions: Sequence[Latencies]
 
     @property
     def counts(self) -> Trace:
@@ -103,6 +122,7 @@ class _SampledLaunch:
             self.thread_blocks_per_sm,
             left,
             has_repeats=has_repeats,
+            versions=self.versions,
         )
 
     @cached_property
@@ -116,13 +136,14 @@ class _SampledLaunch:
         pilot = pilot_of(self.source, self.counts, self.ahead.sinks)
         return Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
 
-    def result(self, plan: SamplePlan, is_warm: bool) -> MemoryResult:
-        """Simulates, and extrapolates."""
+    def result(self, plan: SamplePlan, is_warm: bool) -> list[MemoryResult]:
+        """Simulates, and extrapolates for each version."""
         pilot = self.choice.pilot
         found = SampleSimulation(
             plan,
             self.simulator(has_repeats=plan.is_followed),
             is_uneven=lasting_ratio(self.counts) > _UNEVEN,
+            versions=len(self.versions),
         )
         parts = [item.part for item in plan.intervals]
         if plan.has_times:
@@ -140,17 +161,21 @@ class _SampledLaunch:
             totals = executed.classes.totals()
             whole = totals[0].astype(np.float64)
             issues = IssueCounts.of(self.counts, totals, self.census.relative_error)
-        sample = found.finish(issues)
+        samples = found.finish(issues)
         if is_warm:
-            sample = self._warmed(sample, self.choice)
-        return MemoryResult(
-            sample.traffic,
-            scaled(stateless.wavefronts.totals, whole, issues.whole),
-            self.thread_blocks_per_sm,
-            sample if plan.share < 1.0 else None,
-            stateless.atomics.found,
-            FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
-        )
+            samples = [self._warmed(sample, self.choice) for sample in samples]
+        wavefronts = scaled(stateless.wavefronts.totals, whole, issues.whole)
+        return [
+            MemoryResult(
+                sample.traffic,
+                wavefronts,
+                self.thread_blocks_per_sm,
+                sample if plan.share < 1.0 else None,
+                stateless.atomics.found,
+                FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
+            )
+            for sample in samples
+        ]
 
     def _warmed(self, sample: SampledTraffic, choice: Choice) -> SampledTraffic:
         """The sample of a launch that finds what the last thread blocks of one have left."""

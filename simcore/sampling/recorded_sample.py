@@ -113,7 +113,7 @@ class RecordedSample:
             sizes += np.bincount(own, minlength=len(sizes))
         simulated = sizes @ classes.warp_issues, sizes @ classes.lane_executions
         issues = IssueCounts.of(counts, simulated, 0.0)
-        sample = self._simulation.finish(issues)
+        (sample,) = self._simulation.finish(issues)
         return MemoryResult(
             sample.traffic,
             scaled(self._wavefronts.totals, issues.simulated, issues.whole),

@@ -23,27 +23,34 @@ class SkippingSimulator(Protocol):
     def skip_to(self, thread_block: int, *, as_first_wave: bool = False) -> None:
         """Makes the next batch begin with `thread_block`, which may have come already."""
 
-    def traffic_so_far(self) -> TrafficResult:
-        """The memory traffic of the thread blocks that were simulated until now."""
+    def traffic_so_far(self, version: int = 0) -> TrafficResult:
+        """The memory traffic, of a version, of the thread blocks that were simulated until now."""
 
-    def finish(self) -> TrafficResult:
-        """The traffic with the write-back at the end; no batch may follow."""
+    def finish(self, version: int = 0) -> TrafficResult:
+        """The traffic, of a version, with the write-back at the end; no batch may follow."""
 
 
 class SampleSimulation:
     """An AccessSink for the thread blocks of the plan's intervals, in their order.
 
-    No batch may reach over the end of an interval; `simulator` must be cold. `is_uneven`: thread
-    blocks may last so long that they are counted where they began, not where they end.
+    No batch may reach over the end of an interval; `simulator` must be cold and has so many
+    `versions`. `is_uneven`: thread blocks may last so long that they are counted where they began,
+    not where they end.
     """
 
     def __init__(
-        self, plan: SamplePlan, simulator: SkippingSimulator, *, is_uneven: bool = False
+        self,
+        plan: SamplePlan,
+        simulator: SkippingSimulator,
+        *,
+        is_uneven: bool = False,
+        versions: int = 1,
     ) -> None:
         self._plan = plan
         self._simulator = simulator
-        self._parts: list[Counters] = []
-        self._before: Counters | None = None
+        self._versions = range(versions)
+        self._parts: list[list[Counters]] = []
+        self._before: list[Counters] = []
         self._is_uneven = is_uneven
         self._reached = plan.intervals[0].first
         self._simulated = 0
@@ -64,12 +71,15 @@ class SampleSimulation:
         self._simulator.accept(batch)
         self._reached = self._simulated = end
 
-    def finish(self, issues: IssueCounts) -> SampledTraffic:
-        """Traffic of the whole launch; TraceFormatError when intervals are missing."""
+    def finish(self, issues: IssueCounts) -> list[SampledTraffic]:
+        """Traffic of the whole launch by version; TraceFormatError when intervals are missing."""
         # the last interval has what was held back for thread blocks that might come before it
-        finished = self._simulator.finish()
+        finished = [self._simulator.finish(version) for version in self._versions]
         self._close()
-        return extrapolate(self._plan, self._parts, finished, issues)
+        return [
+            extrapolate(self._plan, parts, whole, issues)
+            for whole, *parts in zip(finished, *self._parts, strict=True)
+        ]
 
     def _next(self) -> Interval:
         """Closes an interval; uneven thread blocks end before those of another role begin."""
@@ -90,9 +100,11 @@ class SampleSimulation:
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""
-        counts = self._simulator.traffic_so_far().by_instruction
+        counts = [self._simulator.traffic_so_far(item).by_instruction for item in self._versions]
         before = self._before
-        self._parts.append(counts if before is None else _difference(counts, before))
+        self._parts.append(
+            [_difference(*pair) for pair in zip(counts, before, strict=True)] if before else counts
+        )
         self._before = counts
 
 

@@ -160,7 +160,8 @@ def exact(case: Case) -> MemoryResult:
     warps = -(-launch.threads_per_thread_block // _WIDTH)
     memory = SimulatedMemory(instruction_rows(kernel), _WIDTH, warps, device, resident)
     CompiledLaunch(kernel, launch, _WIDTH).run(Limits(), None, [memory])
-    return memory.finish()
+    (found,) = memory.finish()
+    return found
 
 
 def sampled(case: Case, seed: int = 0, *, may_grow: bool = False) -> MemoryResult:

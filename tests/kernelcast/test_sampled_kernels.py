@@ -48,7 +48,7 @@ def test_a_sample_that_cannot_grow_is_simulated_once(
     shares: list[float] = []
     result = _SampledLaunch.result
 
-    def counted(self: _SampledLaunch, plan: SamplePlan, is_warm: bool) -> MemoryResult:
+    def counted(self: _SampledLaunch, plan: SamplePlan, is_warm: bool) -> list[MemoryResult]:
         shares.append(plan.share)
         return result(self, plan, is_warm)
 

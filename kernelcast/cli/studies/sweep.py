@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kernelcast.cli import options
+from kernelcast.cli.pages import write_page
 from kernelcast.cli.terminal import show_line, show_progress, show_result
 from kernelcast.errors import InputError
-from kernelcast.partial_files import ReplacedFile
 from kernelcast.progress import tell
 from kernelcast.report import records
 from kernelcast.report.studies import run as report
-
-if TYPE_CHECKING:
-    from kernelcast.studies.data_set import SweepResult
 
 __all__ = ["app"]
 
@@ -123,7 +120,9 @@ def report_sweep(
     if not result.good:
         raise InputError(f"{folder}: no point of the sweep has a time")
     if html is not None:
-        _write_page(html, result)
+        from kernelcast.report.studies.page import study_page
+
+        write_page(html, study_page(result))
     show_result(
         json=json,
         csv=False,
@@ -131,14 +130,3 @@ def report_sweep(
         rows=list,
         report=lambda: study_text(result, verbose),
     )
-
-
-def _write_page(path: Path, result: SweepResult) -> None:
-    from kernelcast.report.studies.page import study_page
-
-    text = study_page(result)
-    try:
-        with ReplacedFile(path) as stream:
-            stream.write(text.encode())
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

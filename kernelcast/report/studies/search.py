@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.device.rescaling import Scalar
     from kernelcast.studies.search import Candidate, Found
 
-__all__ = ["search_record", "search_rows", "search_text"]
+__all__ = ["search_page", "search_record", "search_rows", "search_text"]
 
 _MOST_ROWS = 12
 
@@ -53,20 +53,66 @@ def search_rows(found: Found) -> list[Sequence[object]]:
     return [(*names, "cost", "speedup"), *rows]
 
 
-def search_text(found: Found, detail: int) -> RenderableType:
-    """The answer, the frontier, and once what follows from the change."""
-    kernel = source_name(found.kernel)
-    now = f"{kernel} on {found.device}: {format_seconds(found.time_s)} by {found.model}"
+def _answer(found: Found) -> str:
     if found.cheapest is None:
         most = found.frontier[-1]
-        answer = (
-            f"nothing within the bounds makes it {found.target:g}x as fast: {most.speedup:.2f}x"
-        )
-    else:
-        answer = (
-            f"{found.cheapest.speedup:.2f}x with {label_of(found.cheapest.changes)}, "
-            f"{found.cheapest.cost:.3g} doublings"
-        )
+        return f"nothing within the bounds makes it {found.target:g}x as fast: {most.speedup:.2f}x"
+    return (
+        f"{found.cheapest.speedup:.2f}x with {label_of(found.cheapest.changes)}, "
+        f"{found.cheapest.cost:.3g} doublings"
+    )
+
+
+def _now(found: Found) -> str:
+    kernel = source_name(found.kernel)
+    return f"{kernel} on {found.device}: {format_seconds(found.time_s)} by {found.model}"
+
+
+def search_page(found: Found) -> str:
+    """The text of an HTML file: the frontier as a chart and a table, and what follows.
+
+    KernelcastError where plotly is not installed.
+    """
+    from kernelcast.report.html.page import Cell, Chart, chart_figure, page, sortable_table
+
+    changes = [label_of(item.changes) or "as it is" for item in found.frontier]
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "line": {"shape": "hv"},
+        "x": [item.cost for item in found.frontier],
+        "y": [item.speedup for item in found.frontier],
+        "text": changes,
+        "hovertemplate": "%{text}<br>%{x:.3g} doublings, %{y:.2f}x<extra></extra>",
+    }
+    wanted = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "target",
+        "x": [0.0, max(item.cost for item in found.frontier)],
+        "y": [found.target, found.target],
+        "line": {"dash": "dash"},
+    }
+    layout = {"xaxis": {"title": {"text": "doublings"}}, "yaxis": {"title": {"text": "speed-up"}}}
+    rows = [
+        (Cell(f"{item.cost:.3g}", item.cost), Cell(f"{item.speedup:.2f}x", item.speedup), text)
+        for item, text in zip(found.frontier, changes, strict=True)
+    ]
+    followed = [(item.name, _shown(item.before), _shown(item.after)) for item in found.followed]
+    title = _now(found)
+    parts = [
+        chart_figure("frontier", _answer(found), title),
+        sortable_table((">doublings", ">speed-up", "changes"), rows, "What each doubling buys"),
+    ]
+    if followed:
+        columns = ("fact", "before", "after")
+        parts.append(sortable_table(columns, followed, "What follows from the change"))
+    body = type(parts[0])("\n").join(parts)
+    return page(title, body, charts={"frontier": Chart([trace, wanted], layout)})
+
+
+def search_text(found: Found, detail: int) -> RenderableType:
+    """The answer, the frontier, and once what follows from the change."""
     table = column_table("what each doubling buys", ">doublings", ">speed-up", "changes")
     shown = first_rows(found.frontier, _MOST_ROWS, detail)
     for item in shown:
@@ -80,7 +126,9 @@ def search_text(found: Found, detail: int) -> RenderableType:
     elif found.followed:
         names = ", ".join(item.name for item in found.followed)
         lines.append(f"derived (-v shows the values): {names}")
-    return Group(Text(now), Text(answer), table, *(Text(line) for line in lines if line))
+    return Group(
+        Text(_now(found)), Text(_answer(found)), table, *(Text(line) for line in lines if line)
+    )
 
 
 def _shown(value: Scalar) -> str:

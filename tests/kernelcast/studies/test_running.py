@@ -25,6 +25,17 @@ from tests.drawn_cases import ALL_CASES
 PlanFile = Callable[..., Path]
 LAUNCHES = "vary = { block = [32, 64, 96, 128, 160, 192, 224, 256], n = [10000, 20000] }"
 KILLS = 10 if ALL_CASES else 2
+TOP = 'devices = ["a100-40gb", "gtx-480"]'
+if ALL_CASES:  # 2,000 points: 50 launches on 20 GPUs by two models
+    LAUNCHES = (
+        "vary = { block = [32, 64, 96, 128, 160, 192, 224, 256, 320, 384], "
+        "n = { from = 10000, to = 50000, step = 10000 } }"
+    )
+    TOP = """models = ["interval", "quantitative-roofline"]
+devices = ["gtx-480", "gtx-1060-6gb", "tesla-*", "v100-*", "a100-*", "a40",
+  "rtx-*", "h100-*", "h200", "gh200", "b200", "mi210", "mi300x"]
+"""
+POINTS = 2000 if ALL_CASES else 32
 LONG_S = 600.0
 
 
@@ -72,8 +83,9 @@ def test_killed_again_and_again_it_ends_in_the_same_data_set(
     plan: PlanFile, tmp_path: Path
 ) -> None:
     """SIGKILL, of the first process and of one that computes for it; nothing is computed twice."""
-    file = plan(LAUNCHES)
-    kc.Sweep.read(file).run(tmp_path / "undisturbed", jobs=1)
+    file = plan(LAUNCHES, TOP)
+    undisturbed = kc.Sweep.read(file).run(tmp_path / "undisturbed", jobs=2)
+    assert len(undisturbed.rows) == POINTS
     out, drawn = tmp_path / "out", random.Random(1)
     for number in range(KILLS):
         process = subprocess.Popen(command("sweep", file, "-o", out, "-j", 2), env=os.environ)

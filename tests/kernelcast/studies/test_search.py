@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -88,15 +89,20 @@ def test_bounds_are_factors_above_one(saxpy: kc.KernelTrace) -> None:
         find_change(StoredKernel(saxpy), kc.device("gtx-480"), 1.0, [Bounds("sm.count")])
 
 
-def test_the_command_answers_in_25_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_answers_in_25_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     common = ["whatif", str(SAXPY), "--size", "small", "--device", "a100-40gb", "--target", "2x"]
     common += ["--vary", "dram.bandwidth,sm.count:2", "--model", ROOFLINE, "--code", "source"]
     assert main(common) == 0
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) <= 25
     assert sum("measured.dram_bandwidth_bytes_per_s" in line for line in shown) == 1
-    assert main([*common, "--json"]) == 0
+    page = tmp_path / "search.html"
+    assert main([*common, "--json", "--html", str(page)]) == 0
     assert json.loads(capsys.readouterr().out)["cheapest"]["cost"] == 1.0
+    assert "What each doubling buys" in page.read_text()
+    assert "measured.dram_bandwidth_bytes_per_s" in page.read_text()
     assert main([*common[:-6], "--vary", "sm.count", "--model", ROOFLINE]) == 1
     assert "nothing within the bounds" in capsys.readouterr().out
 

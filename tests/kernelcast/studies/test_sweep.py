@@ -15,7 +15,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.cli import main
 from kernelcast.errors import InputError
-from kernelcast.execution import runnable
+from kernelcast.execution import kept_run, runnable
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.simcore import engine
 from kernelcast.simcore.device.changed import changed_device
@@ -92,6 +92,44 @@ def test_points_that_share_work_share_it(
     assert len(result.good) == 2 * 4 * 2
     assert sorted(runs) == [32, 64]
     assert len(memories) == 2
+
+
+def test_clocks_and_registers_execute_nothing_again(
+    plan: PlanFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clocks change latencies in cycles; the grid leaves an SM one thread block in any case."""
+    memories: list[int] = []
+    simulated = simulated_memory.SimulatedMemory.__init__
+
+    def simulate(self: Any, *given: Any, **named: Any) -> None:
+        memories.append(given[4])
+        simulated(self, *given, **named)
+
+    monkeypatch.setattr(simulated_memory.SimulatedMemory, "__init__", simulate)
+    monkeypatch.setattr(kept_run, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setenv("KERNELCAST_STORE", "1GB")
+    monkeypatch.setenv("KERNELCAST_CACHE", str(tmp_path / "cache"))
+    file = plan(
+        "vary = { registers = [16, 32, 24] }\n[architecture.vary]\nsm.clock_hz = [1e9, 2e9]",
+        'devices = ["a100-40gb"]',
+    )
+    rows = kc.Sweep.read(file).run(tmp_path / "out", jobs=1).rows
+    assert len(memories) == 1
+    workload = kc.load_workload(SAXPY)
+    for row in rows:
+        device = kc.device("a100-40gb")
+        if row["changes"]:
+            device = changed_device(device, {"sm.clock_hz": row["set.sm.clock_hz"]})
+        trace = workload.run(
+            "small",
+            devices=[device],
+            code="source",
+            sampling=kc.Sampling.AUTO,
+            registers=int(row["launch.registers"]),
+            store=False,
+        )
+        expected = kc.estimate(trace.profile(device), explained="no")
+        assert (row["error"], row["time_s"]) == (None, expected.time_s)
 
 
 def test_what_is_there_is_not_computed_again(

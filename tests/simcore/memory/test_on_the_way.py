@@ -10,8 +10,9 @@ import pytest
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.memory.hierarchy import TrafficResult
-from kernelcast.simcore.memory.stream import simulate_traffic
+from kernelcast.simcore.memory.hierarchy import Latencies, TrafficResult
+from kernelcast.simcore.memory.stream import TrafficSimulator, simulate_traffic
+from kernelcast.traces.stream import AccessBatch
 from tests.simcore.memory.test_hierarchy import (
     BUFFER,
     KIB,
@@ -33,10 +34,7 @@ def at_steps(
     """The traffic where each access is the instruction of its warp with that number."""
     trace = trace_of([LOAD, STORE], accesses, warps)
     order = np.argsort([access.warp for access in accesses], kind="stable")
-    columns = {
-        name: getattr(trace.accesses, name)[order]
-        for name in ("pc", "warp", "stage", "pattern", "address")
-    }
+    columns = {name: getattr(trace.accesses, name)[order] for name in COLUMNS}
     time = np.array(steps, np.int32)[order]
     table = replace(trace.accesses, **columns, time=time)
     longest = np.full(warps, max(steps) + 1, np.int32)
@@ -48,6 +46,7 @@ def pending(result: TrafficResult) -> tuple[int, int]:
     return int(counts.l1_pending.sum()), int(counts.l2_pending.sum())
 
 
+COLUMNS = "pc", "warp", "stage", "pattern", "address"
 ONE_SM = replace(device(L1), architecture=replace(load_device("gtx-480").architecture, sm_count=1))
 
 
@@ -118,3 +117,35 @@ def test_l2_fetches_as_much_at_a_time_as_the_device_says() -> None:
     assert found.by_instruction.l2_read_hits.tolist() == [32]
     written = traffic([LOAD, STORE], [Access(1, 0, stride=128)], device(l2=pairs))
     assert written.dram_write_transactions == 32  # a sector each
+
+
+def test_devices_of_other_latencies_are_simulated_together() -> None:
+    """Each version counts what a simulation of its device alone counts."""
+    usual = load_device("gtx-1060-6gb")
+    assert usual.timing is not None
+    devices = [
+        replace(usual, timing=replace(usual.timing, l2_latency_cycles=l2, dram_latency_cycles=dram))
+        for l2, dram in ((1.0, 2.0), (2.0, 4.0), (216.0, 800.0))
+    ]
+    drawn = np.random.default_rng(5)
+    accesses = [
+        Access(int(drawn.integers(2)), int(drawn.integers(64)) * 32, warp=number % 8)
+        for number in range(400)
+    ]
+    trace = trace_of([LOAD, STORE], accesses, 8)
+    order = np.argsort(trace.accesses.warp, kind="stable")
+    columns = {name: getattr(trace.accesses, name)[order] for name in COLUMNS}
+    steps = np.tile(np.arange(50, dtype=np.int32), 8)
+    table = replace(trace.accesses, **columns, time=steps)
+    batch = AccessBatch(0, 8, table, trace.patterns, np.full(8, 50, np.int32))
+    kind = trace.instructions, trace.warp_width, 1
+    together = TrafficSimulator(*kind, devices[0], 2, versions=[*map(Latencies.of, devices)])
+    together.accept(batch)
+    for version, one in enumerate(devices):
+        alone = TrafficSimulator(*kind, one, 2)
+        alone.accept(batch)
+        found, expected = together.finish(version), alone.finish()
+        for mine, own in zip(found.by_instruction, expected.by_instruction, strict=True):
+            assert mine.tolist() == own.tolist()
+        assert found.writes == expected.writes
+    assert len({pending(together.finish(version)) for version in range(len(devices))}) > 1

@@ -168,7 +168,7 @@ def test_warm_traffic_does_not_depend_on_how_accesses_are_cut(size: int) -> None
         )
         for first in range(0, thread_blocks, each):
             memory.accept(random_rows(first, min(each, thread_blocks - first)))
-        found.append(memory.finish())
+        found += memory.finish()
     cut, whole = (
         [*(column.tolist() for column in result.traffic.by_instruction), result.traffic.writes]
         for result in found

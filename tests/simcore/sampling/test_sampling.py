@@ -211,7 +211,8 @@ def simulated(plan: SamplePlan, stream: Stream) -> SampledTraffic:
     for interval in plan.intervals:
         for batch in stream.batches(interval.first, interval.end):
             simulation.accept(batch)
-    return simulation.finish(issues_of(plan, stream.classes))
+    (found,) = simulation.finish(issues_of(plan, stream.classes))
+    return found
 
 
 def issues_of(plan: SamplePlan, classes: ThreadBlockClasses) -> IssueCounts:

@@ -151,7 +151,7 @@ def test_simulated_memory_does_not_depend_on_threads(
         monkeypatch.setattr(job, "_PIECE_ACCESSES", 100 * workers)
         memory = SimulatedMemory(instruction_rows(code), 32, THREADS // 32, device, 4)
         execute(code, launch(), engine="jit", record_memory=False, sinks=[memory])
-        result, left = memory.finish(), memory.left
+        (result,), left = memory.finish(), memory.left
         assert result.traffic.dram_read_transactions > 0
         waves, stages = result.wavefronts, result.wavefronts.stages
         assert stages is not None
