@@ -21,6 +21,7 @@ from kernelcast.simcore.checking.records import (
     ASYNC_WAIT,
     BARRIER,
     BLOCK,
+    BULK,
     CLOCKED,
     CONST_SPACE,
     EVENT_AT,
@@ -46,7 +47,7 @@ from kernelcast.simcore.checking.records import (
     Shadow,
 )
 from kernelcast.simcore.checking.runs import follow_run
-from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, WRITTEN
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, VALUES, WRITTEN
 from kernelcast.simcore.host.compiled import compiled, inlined, noinline
 
 __all__ = ["follow"]
@@ -161,6 +162,8 @@ def _stops(
         row[NOW] += 1
     if row[NOW] >= MOST_STAMP:
         return STAMPS
+    if table.event[words[at] & 0xFFFFFF] == BULK:
+        return RECORD
     if geometry.is_counted and shadow.waits[warp] & words[at + 3]:
         return OPENED
     return 0
@@ -305,7 +308,7 @@ def follow(
         info, block = words[at], words[at + 2] & 0xFFFFFFFF
         is_listed = info & (1 << 31) != 0
         following = at + (5 if is_listed else 4 + width)
-        if info & WRITTEN:
+        if info & (WRITTEN | VALUES):
             at = following
             continue
         rank = shadow.ranks[block] if geometry.is_cluster else 0
