@@ -277,7 +277,7 @@ def touch_strong(
 
 @inlined
 def check_bounds(low: int, high: int, lane: Lane, access: Access, findings: Findings) -> None:
-    """An access of shared memory stays in the array that it began in."""
+    """An access of shared or local memory stays in the array that it began in."""
     if high and not (low <= lane.address and lane.address + access.bytes <= high):
         report(BOUNDS, 0, access.pc, access.now, access.time, lane, findings)
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from kernelcast.simcore.checking.cells import STRONG_WORDS, WEAK_WORDS
-from kernelcast.simcore.checking.objects import Origins, quiet_loads, shared_objects
+from kernelcast.simcore.checking.objects import Origins, array_bounds, quiet_loads
 from kernelcast.simcore.checking.records import (
     ASYNC,
     ASYNC_END,
@@ -107,7 +107,7 @@ def plan_of(
     table = _table(kernel, has_clocks, has_bulk=has_bulk)
     for pc, probe in probed.probes.items():
         table.event[pc], table.left[pc] = PROBED, probe.kind
-    for pc, (low, high) in shared_objects(
+    for pc, (low, high) in array_bounds(
         kernel, origins, memory.symbols, facts.shared_bytes
     ).items():
         table.low[pc], table.high[pc] = low, high

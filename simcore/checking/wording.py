@@ -143,11 +143,11 @@ class Wording:
             found = self._memory.globals.find(raw.address)
             if found is not None:
                 return _byte_of(found.name, raw.address - found.address)
-        if space == "shared":
+        if space in ("shared", "local"):
             for name, symbol in self._kernel.symbols.items():
                 first = self._memory.symbols.get(name, -1)
                 inside = first <= raw.address < first + symbol.size
-                if symbol.space is AddressSpace.SHARED and inside:
+                if symbol.space is AddressSpace(space) and inside:
                     return _byte_of(name, raw.address - first)
         return ""
 
