@@ -147,6 +147,7 @@ __all__ = [
     "OpenclKernel",
     "OpenclProgram",
     "PreparedLaunch",
+    "ProgramCheckReport",
     "PystencilsKernel",
     "RankOptions",
     "Ranking",

@@ -135,13 +135,6 @@ def _group_copies(kind: int, left: int, thread: int, mask: int, shadow: Shadow, 
 
 
 @inlined
-def _end_copies(access: Access, thread: int, table: PcTable, shadow: Shadow, width: int) -> None:
-    """An arrival at an mbarrier on behalf of copies: whoever waits there waits for them."""
-    if table.event[access.pc] == ASYNC_END:
-        _group_copies(ASYNC_END, 0, thread, access.mask, shadow, width)
-
-
-@inlined
 def _stops(
     words: Ints,
     at: int,
@@ -335,7 +328,6 @@ def follow(
             _follow_runs(runs[which], access, block, table, shadow, geometry, findings)
         else:
             _follow_lanes((0, width), access, block, table, shadow, geometry, findings)
-        _end_copies(access, warp * width, table, shadow, width)
         if access.flags & SYNC and access.mask:
             out[EVENT_AT] = RECORD
             return at

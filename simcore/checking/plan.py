@@ -142,8 +142,6 @@ def _table(kernel: Kernel, has_clocks: bool, *, has_bulk: bool) -> PcTable:
             table.event[pc] = BULK if has_bulk else 0
         if isinstance(instruction, Fence):
             table.left[pc] = instruction.groups_left or 0
-        if isinstance(instruction, Atomic) and instruction.mnemonic.startswith("cp.async.mbarrier"):
-            table.event[pc] = ASYNC_END
     return table
 
 

@@ -64,7 +64,8 @@ def order_of(instruction: Instruction) -> Order:
         return Order(True, True, False)
     is_strong = isinstance(instruction, Atomic) or getattr(instruction, "volatile", False)
     if name.startswith("mbarrier."):
-        return Order(is_strong)
+        # libcu++ ends pipelines by a lane that has only voted with the others
+        return Order(is_strong or name.startswith("mbarrier.inval"))
     acquires, releases = bool(parts & _ACQUIRES), bool(parts & _RELEASES)
     if isinstance(instruction, Load | Store) and not isinstance(instruction, Atomic):
         acquires, releases = acquires and isinstance(instruction, Load), releases

@@ -23,6 +23,7 @@ from kernelcast.simcore.checking.records import (
     Shadow,
 )
 from kernelcast.simcore.checking.rules import is_of_bulk, order_of
+from kernelcast.simcore.checking.told_copies import ToldCopies
 from kernelcast.simcore.engine.jit.codegen.events import COUNT_SHIFT
 from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
@@ -78,6 +79,7 @@ class Synchronisation:
         self._follower = follower
         self._table = detector.plan.table
         self._geometry = detector.plan.geometry
+        self._told = ToldCopies(follower.shadow)
         self._bulk = BulkCopies(detector, follower) if self._geometry.has_bulk else None
 
     def record(
@@ -98,6 +100,8 @@ class Synchronisation:
             return
         if isinstance(instruction, Load | Store | Atomic):
             self._access(instruction, block, warp, lanes, addresses)
+            if values:
+                self._see_mbarriers(instruction, block, warp, lanes, addresses, values)
         elif isinstance(instruction, BarrierSync | BarrierArrive | ClusterArrive):
             self._at_barrier(instruction, block, warp, lanes, number)
         elif isinstance(instruction, Fence) and self._table.event[pc] != WARP_SYNC:
@@ -107,6 +111,25 @@ class Synchronisation:
         else:
             for group in _groups(lanes, addresses):
                 self._meet_in_warp(block, warp, group)
+
+    def _see_mbarriers(
+        self,
+        access: Load | Store | Atomic,
+        block: int,
+        warp: int,
+        lanes: Sequence[int],
+        addresses: Sequence[int],
+        values: Sequence[int],
+    ) -> None:
+        """What an access finds at an mbarrier that may have been told of copies."""
+        places = [self._place(access, block, addresses[lane]) for lane in lanes]
+        words = [values[lane] for lane in lanes]
+        if is_mbarrier_look(access):
+            for place, word in zip(places, words, strict=True):
+                self._told.look(block, place, word)
+        elif isinstance(access, Atomic):
+            first = (self._rank(block) * self._geometry.warps + warp) * self._geometry.width
+            self._told.tell(block, (first + lane for lane in lanes), places, words)
 
     def _at_barrier(
         self,

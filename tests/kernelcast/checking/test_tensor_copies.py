@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 
 _HEAD = """.version 8.6
@@ -53,7 +54,7 @@ _DONE = "@%p1 cp.async.bulk.wait_group.read 0;\n"
 def test_tiles_are_waited_for_and_written_before(code: str, kinds: set[str]) -> None:
     kernel = kc.load_ptx(f"{_HEAD}{code} ret;\n}}\n").only_kernel()
     array = np.arange(32 * 32, dtype=np.uint32).reshape(32, 32)
-    args = [TensorMap(array, (16, 8)), np.zeros(128, np.uint32)]
+    args: list[Argument] = [TensorMap(array, (16, 8)), np.zeros(128, np.uint32)]
     report = kc.check(kernel, args=args, grid=1, block=128)
     assert {item.kind.value for item in report.errors} == kinds
     assert (array.reshape(-1) == np.arange(32 * 32)).all()

@@ -37,6 +37,7 @@ EVENT, WRITTEN, VALUES = 1 << 30, 1 << 29, 1 << 28
 """Bits of a record's first word, with `Watch`.
 
 What orders threads; what became of a store; values."""
+_ARRIVES = "cp.async.mbarrier.arrive"
 _EVENTS = (BarrierArrive, BarrierSync, ClusterArrive, Fence, WarpOperation)
 
 
@@ -48,7 +49,7 @@ class Watch:
     they are expected. After each store a record with the lanes that changed nothing in place of its
     mask, and with those in whose place something else stands afterwards. And a record, with a
     number that `event` is told, of whatever orders threads. Looks at mbarriers have records of what
-    they see.
+    they see, and so have arrivals that tell them of copies.
 
     With `values` there are only records of accesses whose pc is in it, and after or before each of
     them one of each of its values, in place of the addresses, with its number from bit 32 on:
@@ -195,6 +196,11 @@ class RecordCode:
         values = None if self._watch is None else self._watch.values
         return values is not None and pc in values
 
+    def wants_arrivals(self, instruction: Instruction) -> bool:
+        """Whether an mbarrier is told of copies, and somebody wants to know its word."""
+        is_followed = self._watch is not None and not self.follows_values
+        return is_followed and instruction.mnemonic.startswith(_ARRIVES)
+
     def flush(self) -> None:
         """Hands over what is recorded, before somebody else makes records."""
         code = self._warp.scalar
@@ -203,7 +209,7 @@ class RecordCode:
 
     def _value_words(self, instruction: Instruction) -> int:
         """Words of the records of its values."""
-        if is_mbarrier_look(instruction):
+        if is_mbarrier_look(instruction) or self.wants_arrivals(instruction):
             return RECORD_WORDS + self._warp.width
         if not self.wants_values(instruction.pc):
             return 0
