@@ -148,6 +148,7 @@ __all__ = [
     "OpenclKernel",
     "OpenclProgram",
     "PreparedLaunch",
+    "ProgramCheckReport",
     "PystencilsKernel",
     "RankOptions",
     "Ranking",

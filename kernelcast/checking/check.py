@@ -20,6 +20,7 @@ from kernelcast.simcore.engine import check_fits
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits
+from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
 from kernelcast.workload.workload import Workload
@@ -146,6 +147,9 @@ def _with_copies(launch: Launch) -> Launch:
     for value in launch.arguments:
         if isinstance(value, np.ndarray):
             value = copies.setdefault(id(value), value.copy())
+        elif isinstance(value, TensorMap):
+            array = copies.setdefault(id(value.array), value.array.copy())
+            value = replace(value, array=array)
         arguments.append(value)
     return replace(launch, arguments=tuple(arguments))
 

@@ -17,6 +17,7 @@ from kernelcast.simcore.checking.records import (
     FOUND,
     KIND_BITS,
     NARROW,
+    OUTSTANDING,
     PC_BITS,
     RACE,
     READ,
@@ -100,6 +101,12 @@ def _is_ordered(prior: int, lane: Lane, access: Access, shadow: Shadow, geometry
 
 
 @inlined
+def _race_kind(prior: int) -> int:
+    """What a race with an earlier access is called: copies in bulk may not be over."""
+    return COPY if (prior >> PC_BITS) & _STAMPS == OUTSTANDING else RACE
+
+
+@inlined
 def _check(
     prior: int,
     lane: Lane,
@@ -109,7 +116,7 @@ def _check(
     findings: Findings,
 ) -> None:
     if prior != 0 and not _is_ordered(prior, lane, access, shadow, geometry):
-        report(RACE, prior, access.pc, access.now, access.time, lane, findings)
+        report(_race_kind(prior), prior, access.pc, access.now, access.time, lane, findings)
 
 
 @inlined
@@ -155,7 +162,8 @@ def _keep(
             end = access.home + geometry.warps * geometry.width
             is_home = access.home <= second >> THREAD_SHIFT < end
             was_home = access.home <= before >> THREAD_SHIFT < end
-            if second == 0 or is_home or not was_home:
+            is_over = (second >> PC_BITS) & _STAMPS != OUTSTANDING
+            if second == 0 or (is_over and (is_home or not was_home)):
                 cells[first + 1, number] = before
     cells[first, number] = mine
 
@@ -231,8 +239,8 @@ def touch_weak_write(
     """A plain store to a cell."""
     prior = cells[_WRITE, number]
     if prior != 0 and not _is_ordered(prior, lane, access, shadow, geometry):
-        kind = RACE
-        if _wrote_the_same(prior, lane, access, shadow.spare, geometry):
+        kind = _race_kind(prior)
+        if kind == RACE and _wrote_the_same(prior, lane, access, shadow.spare, geometry):
             kind = SAME
         report(kind, prior, access.pc, access.now, access.time, lane, findings)
     for word in range(_READ, len(cells)):
@@ -269,7 +277,7 @@ def touch_strong(
 
 @inlined
 def check_bounds(low: int, high: int, lane: Lane, access: Access, findings: Findings) -> None:
-    """An access of shared memory stays in the array that it began in."""
+    """An access of shared or local memory stays in the array that it began in."""
     if high and not (low <= lane.address and lane.address + access.bytes <= high):
         report(BOUNDS, 0, access.pc, access.now, access.time, lane, findings)
 

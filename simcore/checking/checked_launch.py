@@ -148,7 +148,7 @@ class _Run:
     ) -> ExecutionError | None:
         """Runs it for somebody who follows the accesses; what ended it, if anything did."""
         warps = self._schedule.warps
-        order = np.arange(self.plan.geometry.warps) if warps is None else warps
+        order = np.arange(self._compiled.facts.warps) if warps is None else warps
         watcher = Watcher(new_log, np.ascontiguousarray(order, np.int64))
         parts = self._schedule.parts(self.launch.thread_blocks, self.detector.cluster_size)
         printed = PrintedText(write)

@@ -81,6 +81,11 @@ class Clocks:
         before = self._known.get(view.thread, _NOTHING)
         return joined((before, self._of_block.get(view.thread_block, _NOTHING), own))
 
+    def begin(self, thread: int, clock: Clock) -> None:
+        """A thread begins anew, with what a clock knows."""
+        self.is_used = True
+        self._known[thread] = clock
+
     def learn(self, thread: int, clock: Clock) -> None:
         """A thread knows what a clock does."""
         if clock:

@@ -36,7 +36,7 @@ from kernelcast.simcore.checking.records import (
 from kernelcast.simcore.checking.runs import runs_of
 from kernelcast.simcore.checking.synchronisation import Synchronisation
 from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
-from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, VALUES
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.reference.clusters import ClusterMembers
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -97,6 +97,12 @@ class Detector:
         wanted = (places << KIND_BITS | raw.kind) << 3 | raw.space
         at = np.flatnonzero(self.findings.keys == wanted)
         return int(self.findings.often[at].sum()) or 1
+
+    def note(self, raw: Raw) -> None:
+        """Takes a finding that has been decided; those of a kind at the same places are one."""
+        self._suspects[raw.key] += 1
+        if self._suspects[raw.key] == 1:
+            self._raw.append(raw)
 
     def settle(self) -> None:
         """Takes what `follow` has found; with clocks, what they do not order."""
@@ -186,10 +192,13 @@ class Follower:
         is_listed = bool(words[at] >> 31 & 1)
         following = at + (5 if is_listed else 4 + width)
         addresses = words[at + 4 : following].tolist()
+        values: list[int] = []
+        if following < len(words) and words[following] & VALUES:
+            values = words[following + 4 : following + 4 + width].tolist()
         if is_listed and not words[at] & EVENT:
             which = int(words[at] >> 32)
             addresses = (words[at + 4] + self._lane_offsets[which]).tolist()
-        self._synchronisation.record(words[at : at + 5].tolist(), addresses)
+        self._synchronisation.record(words[at : at + 5].tolist(), addresses, values)
         return following
 
     def batch(self, first: int, end: int, warp_time: npt.NDArray[np.int32]) -> AccessBatch:

@@ -21,6 +21,7 @@ from kernelcast.simcore.checking.records import (
     ASYNC_WAIT,
     BARRIER,
     BLOCK,
+    BULK,
     CLOCKED,
     CONST_SPACE,
     EVENT_AT,
@@ -46,7 +47,7 @@ from kernelcast.simcore.checking.records import (
     Shadow,
 )
 from kernelcast.simcore.checking.runs import follow_run
-from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, WRITTEN
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, VALUES, WRITTEN
 from kernelcast.simcore.host.compiled import compiled, inlined, noinline
 
 __all__ = ["follow"]
@@ -134,13 +135,6 @@ def _group_copies(kind: int, left: int, thread: int, mask: int, shadow: Shadow, 
 
 
 @inlined
-def _end_copies(access: Access, thread: int, table: PcTable, shadow: Shadow, width: int) -> None:
-    """An arrival at an mbarrier on behalf of copies: whoever waits there waits for them."""
-    if table.event[access.pc] == ASYNC_END:
-        _group_copies(ASYNC_END, 0, thread, access.mask, shadow, width)
-
-
-@inlined
 def _stops(
     words: Ints,
     at: int,
@@ -161,6 +155,8 @@ def _stops(
         row[NOW] += 1
     if row[NOW] >= MOST_STAMP:
         return STAMPS
+    if table.event[words[at] & 0xFFFFFF] == BULK:
+        return RECORD
     if geometry.is_counted and shadow.waits[warp] & words[at + 3]:
         return OPENED
     return 0
@@ -305,7 +301,7 @@ def follow(
         info, block = words[at], words[at + 2] & 0xFFFFFFFF
         is_listed = info & (1 << 31) != 0
         following = at + (5 if is_listed else 4 + width)
-        if info & WRITTEN:
+        if info & (WRITTEN | VALUES):
             at = following
             continue
         rank = shadow.ranks[block] if geometry.is_cluster else 0
@@ -332,7 +328,6 @@ def follow(
             _follow_runs(runs[which], access, block, table, shadow, geometry, findings)
         else:
             _follow_lanes((0, width), access, block, table, shadow, geometry, findings)
-        _end_copies(access, warp * width, table, shadow, width)
         if access.flags & SYNC and access.mask:
             out[EVENT_AT] = RECORD
             return at

@@ -78,9 +78,16 @@ def _touch(
 
 @inlined
 def _in_local(
-    lane: Lane, access: Access, block: int, shadow: Shadow, geometry: Geometry, findings: Findings
+    lane: Lane,
+    access: Access,
+    block: int,
+    table: PcTable,
+    shadow: Shadow,
+    geometry: Geometry,
+    findings: Findings,
 ) -> None:
     """Local memory is the thread's own: it is written before it is read."""
+    check_bounds(table.low[access.pc], table.high[access.pc], lane, access, findings)
     first = lane.address >> geometry.local_shift
     last = (lane.address + access.bytes - 1) >> geometry.local_shift
     if lane.address < 0 or last >= geometry.local_cells:
@@ -176,4 +183,4 @@ def touch_memory(
     elif space == SHARED_SPACE:
         _in_shared(at, access, table, shadow, geometry, findings)
     elif space == LOCAL_SPACE:
-        _in_local(at, access, block, shadow, geometry, findings)
+        _in_local(at, access, block, table, shadow, geometry, findings)

@@ -1,8 +1,8 @@
 """Which object the address of an access was computed from, where only one comes into question.
 
 A register has the origins of all registers and symbols that any of its definitions reads; what is
-loaded from memory has none. Addresses in shared memory that have one array as their only origin
-must stay in it. Buffers that no instruction can write are never raced for.
+loaded from memory has none. Addresses in shared or local memory that have one array as their only
+origin must stay in it. Buffers that no instruction can write are never raced for.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["Origins", "quiet_loads", "shared_objects"]
+__all__ = ["Origins", "array_bounds", "quiet_loads"]
 
 _UNKNOWN = "unknown"
+_WITH_ARRAYS = (AddressSpace.SHARED, AddressSpace.LOCAL)
 _MOST_ROUNDS = 64
 
 
@@ -73,14 +74,14 @@ class Origins:
         return frozenset()
 
 
-def shared_objects(
+def array_bounds(
     kernel: Kernel, origins: Origins, symbols: Mapping[str, int], shared_bytes: int
 ) -> dict[int, tuple[int, int]]:
-    """First and last address of the array of shared memory that an access must stay in, by pc."""
+    """First and last address of the shared or local array that an access must stay in, by pc."""
     arrays = {
         name: (symbols[name], symbols[name] + symbol.size if symbol.size else shared_bytes)
         for name, symbol in kernel.symbols.items()
-        if symbol.space is AddressSpace.SHARED and name in symbols
+        if symbol.space in _WITH_ARRAYS and name in symbols
     }
     found = {}
     for instruction in kernel.instructions:

@@ -9,12 +9,13 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from kernelcast.simcore.checking.cells import STRONG_WORDS, WEAK_WORDS
-from kernelcast.simcore.checking.objects import Origins, quiet_loads, shared_objects
+from kernelcast.simcore.checking.objects import Origins, array_bounds, quiet_loads
 from kernelcast.simcore.checking.records import (
     ASYNC,
     ASYNC_END,
     ASYNC_GROUP,
     ASYNC_WAIT,
+    BULK,
     HOST,
     NARROW,
     PROBED,
@@ -29,8 +30,10 @@ from kernelcast.simcore.checking.records import (
 )
 from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import (
+    follows_bulk,
     has_parts_of_barriers,
     is_copy,
+    is_of_bulk,
     is_warp_barrier,
     needs_clocks,
     order_of,
@@ -43,6 +46,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierArrive,
     BarrierSync,
+    BulkCopy,
     ClusterArrive,
     Fence,
     Instruction,
@@ -99,10 +103,11 @@ def plan_of(
     }
     quiet, written = quiet_loads(kernel, origins, by_offset, blank)
     has_clocks = needs_clocks(kernel)
-    table = _table(kernel, has_clocks)
+    has_bulk = follows_bulk(kernel, facts.cluster_size)
+    table = _table(kernel, has_clocks, has_bulk=has_bulk)
     for pc, probe in probed.probes.items():
         table.event[pc], table.left[pc] = PROBED, probe.kind
-    for pc, (low, high) in shared_objects(
+    for pc, (low, high) in array_bounds(
         kernel, origins, memory.symbols, facts.shared_bytes
     ).items():
         table.low[pc], table.high[pc] = low, high
@@ -122,7 +127,7 @@ def plan_of(
     return Plan(table, geometry, quiet, columns, cells, words, has_clocks)
 
 
-def _table(kernel: Kernel, has_clocks: bool) -> PcTable:
+def _table(kernel: Kernel, has_clocks: bool, *, has_bulk: bool) -> PcTable:
     count = max((i.pc for i in kernel.instructions), default=0) + 1
     table = PcTable(*(np.zeros(count, np.int64) for _ in PcTable._fields))
     for instruction in kernel.instructions:
@@ -132,10 +137,11 @@ def _table(kernel: Kernel, has_clocks: bool) -> PcTable:
             table.bytes[pc] = _bytes(instruction)
             table.flags[pc] = _flags(instruction, has_clocks)
         table.event[pc] = _event(instruction)
+        is_fence = isinstance(instruction, Fence) and is_of_bulk(instruction)
+        if isinstance(instruction, BulkCopy) or is_fence:
+            table.event[pc] = BULK if has_bulk else 0
         if isinstance(instruction, Fence):
             table.left[pc] = instruction.groups_left or 0
-        if isinstance(instruction, Atomic) and instruction.mnemonic.startswith("cp.async.mbarrier"):
-            table.event[pc] = ASYNC_END
     return table
 
 
@@ -182,9 +188,10 @@ def _geometry(
 ) -> Geometry:
     shared, local = _shift(kernel, _SHARED), _shift(kernel, _LOCAL)
     instructions = kernel.instructions
+    has_bulk = follows_bulk(kernel, facts.cluster_size)
     has_copies = any(is_copy(i) or _event(i) in _OF_COPIES for i in instructions)
     return Geometry(
-        warps=facts.warps,
+        warps=facts.warps + has_bulk,
         width=facts.width,
         shared_shift=shared,
         shared_cells=-(-facts.shared_bytes >> shared),
@@ -195,7 +202,8 @@ def _geometry(
         is_counted=int(has_parts_of_barriers(kernel)),
         is_cluster=int(facts.cluster_size > 1),
         has_copies=int(has_copies),
-        checks_first=int(not writes_unseen(kernel)),
-        has_runs=int(not (has_strong or has_copies or facts.cluster_size > 1)),
+        checks_first=int(not writes_unseen(kernel, facts.cluster_size)),
+        has_runs=int(not (has_strong or has_copies or has_bulk or facts.cluster_size > 1)),
+        has_bulk=int(has_bulk),
         full=(1 << facts.width) - 1 - (1 << facts.width >> 64 << 64),
     )

@@ -16,6 +16,7 @@ __all__ = [
     "BLOCK",
     "BORN",
     "BOUNDS",
+    "BULK",
     "CLOCKED",
     "CONST_SPACE",
     "COPY",
@@ -35,8 +36,10 @@ __all__ = [
     "NOW",
     "ONLY_READ",
     "OPENED",
+    "OUTSTANDING",
     "PC_BITS",
     "PROBED",
+    "PROXY",
     "RACE",
     "READ",
     "RECORD",
@@ -69,14 +72,16 @@ Ints = npt.NDArray[np.int64]
 READ, WRITE, STRONG, NARROW, SYNC, ASYNC = 1, 2, 4, 8, 16, 32
 """Flags of an access: what it does; whether it is atomic or volatile, only within a thread block;
 whether clocks must be asked; whether it is half of an asynchronous copy."""
-HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED = 1, 2, 3, 4, 5, 6
+HOST, WARP_SYNC, ASYNC_GROUP, ASYNC_WAIT, ASYNC_END, PROBED, BULK = range(1, 8)
 """Kinds of events by pc: of clocks, of a warp, the groups of asynchronous copies, and probes, whose
-kind of finding is where others have the groups that a wait leaves."""
-RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK, UNWRITTEN, SOURCE, BORN, WRAPPED = range(1, 11)
+kind of finding is where others have the groups that a wait leaves; copies in bulk."""
+RACE, SAME, UNINITIALISED, BOUNDS, COPY, MASK = range(1, 7)
+UNWRITTEN, SOURCE, BORN, WRAPPED, PROXY = range(7, 12)
 KIND_BITS = 4
 """Kinds of findings. `SAME`: a race of two writes of the same value; `UNWRITTEN`: of a register;
 `SOURCE`: a write of what a copy still reads;
-`BORN`: a NaN or infinity; `WRAPPED`: an index of 32 bits."""
+`BORN`: a NaN or infinity; `WRAPPED`: an index of 32 bits; `PROXY`: a
+copy in bulk of what was written without a fence between proxies."""
 BLOCK, STAGE, NOW, FLOOR = 0, 1, 2, 3
 """What is kept of a thread block that is followed.
 
@@ -94,6 +99,8 @@ GLOBAL_SPACE, SHARED_SPACE, LOCAL_SPACE, CONST_SPACE, GENERIC_SPACE = 0, 1, 2, 3
 PC_BITS, STAMP_BITS = 17, 19
 THREAD_SHIFT = PC_BITS + STAMP_BITS
 MOST_STAMP = (1 << STAMP_BITS) - 64
+OUTSTANDING = (1 << STAMP_BITS) - 1
+"""The stamp of what a copy in bulk does while nobody has waited for it."""
 MOST_THREADS = (1 << (62 - THREAD_SHIFT)) - 1
 SEGMENT_SHIFT, ONLY_READ, IN_CELLS = 5, 1 << 62, -1
 """Cells of a segment, as a power of two; in a segment's word: its threads only read, and that the
@@ -121,7 +128,8 @@ class Geometry(NamedTuple):
 
     `is_fine`: lanes of a warp may be ordered apart from others; `is_counted`: thread blocks have
     barriers that not all threads wait at; `checks_first`: shared memory must be written first;
-    `has_runs`: neighbouring lanes may be followed together; `full`: the mask of all lanes.
+    `has_runs`: neighbouring lanes may be followed together; `has_bulk`: the last of the warps is
+    that of copies in bulk; `full`: the mask of all lanes.
     """
 
     warps: int
@@ -137,6 +145,7 @@ class Geometry(NamedTuple):
     has_copies: int
     checks_first: int
     has_runs: int
+    has_bulk: int
     full: int
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kernelcast.simcore.isa.ir.bulk_operations import BulkOperand
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierArrive,
@@ -32,6 +33,8 @@ _ACQUIRES, _RELEASES = {"acquire", "acq_rel", "sc"}, {"release", "acq_rel", "sc"
 _NARROW = {"cta", "sm", "block"}
 _FENCES = ("membar", "fence", "mem_fence", "threadfence")
 _COPIES = ("cp.async", "LDGSTS")
+_PROXY_FENCE = "fence.proxy.async"
+_WAIT_GROUP = re.compile(r"[\w.:]*wait_group[\w.:]*\s+(\d+)")
 _WARP_BARRIERS = ("bar.warp.sync", "WARPSYNC", "sub_group_barrier")
 
 
@@ -61,7 +64,8 @@ def order_of(instruction: Instruction) -> Order:
         return Order(True, True, False)
     is_strong = isinstance(instruction, Atomic) or getattr(instruction, "volatile", False)
     if name.startswith("mbarrier."):
-        return Order(is_strong)
+        # libcu++ ends pipelines by a lane that has only voted with the others
+        return Order(is_strong or name.startswith("mbarrier.inval"))
     acquires, releases = bool(parts & _ACQUIRES), bool(parts & _RELEASES)
     if isinstance(instruction, Load | Store) and not isinstance(instruction, Atomic):
         acquires, releases = acquires and isinstance(instruction, Load), releases
@@ -102,6 +106,33 @@ def has_parts_of_barriers(kernel: Kernel) -> bool:
     )
 
 
-def writes_unseen(kernel: Kernel) -> bool:
+def follows_bulk(kernel: Kernel, cluster_size: int) -> bool:
+    """Whether all copies in bulk of a kernel stay in the thread block that begins them."""
+    copies = [i for i in kernel.instructions if isinstance(i, BulkCopy)]
+    is_alone = all(BulkOperand.THREAD_BLOCKS not in i.operands for i in copies)
+    return bool(copies) and cluster_size == 1 and is_alone
+
+
+def writes_unseen(kernel: Kernel, cluster_size: int) -> bool:
     """Whether something writes shared memory without a record of an access."""
-    return any(isinstance(i, BulkCopy) or "tcgen05" in i.mnemonic for i in kernel.instructions)
+    has_unseen = not follows_bulk(kernel, cluster_size)
+    return any(
+        (isinstance(i, BulkCopy) and has_unseen) or "tcgen05" in i.mnemonic
+        for i in kernel.instructions
+    )
+
+
+def is_proxy_fence(fence: Fence) -> bool:
+    """Whether a fence lies between accesses of threads and those of copies."""
+    return fence.mnemonic.startswith(_PROXY_FENCE)
+
+
+def is_of_bulk(fence: Fence) -> bool:
+    """Whether a fence closes a group of copies in bulk, waits for some, or is one of proxies."""
+    return fence.mnemonic.startswith("cp.async.bulk") or is_proxy_fence(fence)
+
+
+def bulk_groups_left(fence: Fence) -> int:
+    """How many of the latest groups of copies in bulk a wait leaves; its source says it."""
+    found = _WAIT_GROUP.match(fence.span.text[fence.span.column - 1 :])
+    return int(found[1]) if found else 0

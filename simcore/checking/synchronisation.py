@@ -8,23 +8,38 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelcast.simcore.checking.barriers import Barriers
+from kernelcast.simcore.checking.bulk_copies import BulkCopies
 from kernelcast.simcore.checking.clocks import Clocks, View
+from kernelcast.simcore.checking.findings import Raw
 from kernelcast.simcore.checking.plan import Plan
-from kernelcast.simcore.checking.records import FLOOR, NOW, READ, STAGE, WARP_SYNC, WRITE, Shadow
-from kernelcast.simcore.checking.rules import order_of
+from kernelcast.simcore.checking.records import (
+    BULK,
+    FLOOR,
+    NOW,
+    READ,
+    STAGE,
+    WARP_SYNC,
+    WRITE,
+    Shadow,
+)
+from kernelcast.simcore.checking.rules import is_of_bulk, order_of
+from kernelcast.simcore.checking.told_copies import ToldCopies
 from kernelcast.simcore.engine.jit.codegen.events import COUNT_SHIFT
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierArrive,
     BarrierSync,
+    BulkCopy,
     ClusterArrive,
     Fence,
     Instruction,
     Load,
     Store,
 )
+from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = ["Synchronisation"]
@@ -40,6 +55,9 @@ class Watched(Protocol):
     clocks: Clocks
     barriers: Barriers
     ranks: Any
+
+    def note(self, raw: Raw) -> None:
+        """Takes a finding."""
 
     def mate(self, thread_block: int, rank: int) -> int:
         """The thread block of a rank in the cluster of another one."""
@@ -61,19 +79,68 @@ class Synchronisation:
         self._follower = follower
         self._table = detector.plan.table
         self._geometry = detector.plan.geometry
+        self._told = ToldCopies(follower.shadow)
+        self._bulk = BulkCopies(detector, follower) if self._geometry.has_bulk else None
 
-    def record(self, head: Sequence[int], addresses: Sequence[int]) -> None:
+    def record(
+        self, head: Sequence[int], addresses: Sequence[int], values: Sequence[int] = ()
+    ) -> None:
         """A record of an event, or of a strong access that has been followed.
 
-        `head`: its first five words; `addresses` of an access, by lane, or numbers of an event.
+        `head`: its first five words; `addresses` of an access, by lane, or numbers of an event;
+        `values`: what goes with them.
         """
         info, when, where, mask, number = head
         pc, warp, block = info & 0xFFFFFF, when >> 32, where & 0xFFFFFFFF
         lanes = [lane for lane in range(self._geometry.width) if mask >> lane & 1]
         instruction = self._detector.instructions[pc]
+        if self._bulk is not None and lanes:
+            self._in_bulk(self._bulk, head, lanes, addresses, values)
+        if self._table.event[pc] == BULK:
+            return
+        if isinstance(instruction, Load | Store | Atomic):
+            self._access(instruction, block, warp, lanes, addresses)
+            if values:
+                self._see_mbarriers(instruction, block, warp, lanes, addresses, values)
+        elif isinstance(instruction, BarrierSync | BarrierArrive | ClusterArrive):
+            self._at_barrier(instruction, block, warp, lanes, number)
+        elif isinstance(instruction, Fence) and self._table.event[pc] != WARP_SYNC:
+            for view in self._views(block, warp, lanes):
+                self._clocks.fence(view, order_of(instruction))
+            self._advance(block)
+        else:
+            for group in _groups(lanes, addresses):
+                self._meet_in_warp(block, warp, group)
+
+    def _see_mbarriers(
+        self,
+        access: Load | Store | Atomic,
+        block: int,
+        warp: int,
+        lanes: Sequence[int],
+        addresses: Sequence[int],
+        values: Sequence[int],
+    ) -> None:
+        """What an access finds at an mbarrier that may have been told of copies."""
+        places = [self._place(access, block, addresses[lane]) for lane in lanes]
+        words = [values[lane] for lane in lanes]
+        if is_mbarrier_look(access):
+            for place, word in zip(places, words, strict=True):
+                self._told.look(block, place, word)
+        elif isinstance(access, Atomic):
+            first = (self._rank(block) * self._geometry.warps + warp) * self._geometry.width
+            self._told.tell(block, (first + lane for lane in lanes), places, words)
+
+    def _at_barrier(
+        self,
+        instruction: BarrierSync | BarrierArrive | ClusterArrive,
+        block: int,
+        warp: int,
+        lanes: Sequence[int],
+        number: int,
+    ) -> None:
+        """A warp comes to a barrier of some of the thread block, or of the cluster."""
         match instruction:
-            case Load() | Store() | Atomic():
-                self._access(instruction, block, warp, lanes, addresses)
             case BarrierSync() if instruction.is_cluster:
                 for thread in self._threads(block, warp, lanes):
                     self._barriers.wait_for_cluster(self._cluster_of(block), thread)
@@ -87,13 +154,34 @@ class Synchronisation:
                     clock = self._clocks.snapshot(view)
                     self._barriers.arrive_in_cluster(self._cluster_of(block), view.thread, clock)
                 self._advance(block)
-            case Fence() if self._table.event[pc] != WARP_SYNC:
-                for view in self._views(block, warp, lanes):
-                    self._clocks.fence(view, order_of(instruction))
+
+    def _in_bulk(
+        self,
+        bulk: BulkCopies,
+        head: Sequence[int],
+        lanes: Sequence[int],
+        addresses: Sequence[int],
+        values: Sequence[int],
+    ) -> None:
+        """A record as far as it is about copies in bulk."""
+        info, when, where, mask, _ = head
+        warp, block = when >> 32, where & 0xFFFFFFFF
+        instruction = self._detector.instructions[info & 0xFFFFFF]
+        match instruction:
+            case BulkCopy() if info & EVENT:
+                places = np.array(addresses) & ((1 << OFFSET_BITS) - 1)
+                views = list(self._views(block, warp, lanes))
+                bulk.start(instruction, block, views, places, np.array(values))
                 self._advance(block)
-            case _:
-                for group in _groups(lanes, addresses):
-                    self._meet_in_warp(block, warp, group)
+            case BulkCopy():
+                bulk.touch(instruction, mask, addresses)
+            case Fence() if is_of_bulk(instruction):
+                bulk.fence(instruction, block, list(self._views(block, warp, lanes)))
+                self._advance(block)
+            case Load() if values and is_mbarrier_look(instruction):
+                for thread, lane in zip(self._threads(block, warp, lanes), lanes, strict=True):
+                    _, place = self._place(instruction, block, addresses[lane])
+                    bulk.look(block, thread, place, values[lane])
 
     def pass_barrier(self, where: int) -> None:
         """All threads of a thread block have passed a barrier."""

@@ -9,6 +9,7 @@ from kernelcast.simcore.checking.records import (
     BOUNDS,
     COPY,
     MASK,
+    PROXY,
     RACE,
     SAME,
     SOURCE,
@@ -20,7 +21,7 @@ from kernelcast.simcore.checking.rewriting import Probed
 from kernelcast.simcore.checking.rules import order_of
 from kernelcast.simcore.checking.value_text import value_text
 from kernelcast.simcore.checking.values import Seen, Values
-from kernelcast.simcore.isa.ir.kernel import Atomic, Branch, Instruction, Load, Store
+from kernelcast.simcore.isa.ir.kernel import Atomic, Branch, BulkCopy, Instruction, Load, Store
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch
@@ -35,6 +36,7 @@ _KINDS = {
     BOUNDS: Kind.BOUNDS,
     COPY: Kind.ASYNC,
     SOURCE: Kind.ASYNC,
+    PROXY: Kind.ASYNC,
     MASK: Kind.WARP_MASK,
     UNWRITTEN: Kind.UNINITIALISED,
     BORN: Kind.NOT_FINITE,
@@ -86,8 +88,12 @@ class Wording:
         where = f"{space} memory"
         if raw.kind == UNWRITTEN:
             return f"{second.what} uses a register that nobody has written"
-        if raw.kind == SOURCE:
-            return f"{second.what} of what an asynchronous copy may still read"
+        is_over = isinstance(self._instructions.get(raw.prior_pc), BulkCopy)
+        is_read = isinstance(self._instructions[raw.pc], Load)
+        if raw.kind == PROXY:
+            return f"asynchronous copy of {space} memory that was written without a proxy fence"
+        if raw.kind == SOURCE or (raw.kind == COPY and is_over and not is_read):
+            return f"{second.what} of what an asynchronous copy may still read or write"
         match kind:
             case Kind.RACE | Kind.SAME_VALUE:
                 assert first is not None
@@ -121,11 +127,12 @@ class Wording:
         instruction = self._instructions[pc]
         geometry = self._plan.geometry
         block, thread = divmod(number - 1, geometry.warps * geometry.width)
+        is_copy = isinstance(instruction, BulkCopy)
         return Side(
             _what(instruction),
             instruction.mnemonic,
             _position(block, self._launch.grid),
-            _position(thread, self._launch.thread_block),
+            None if is_copy else _position(thread, self._launch.thread_block),
             instruction.span,
             instruction.origin,
             value_text(instruction, seen.words) if seen is not None else "",
@@ -136,11 +143,11 @@ class Wording:
             found = self._memory.globals.find(raw.address)
             if found is not None:
                 return _byte_of(found.name, raw.address - found.address)
-        if space == "shared":
+        if space in ("shared", "local"):
             for name, symbol in self._kernel.symbols.items():
                 first = self._memory.symbols.get(name, -1)
                 inside = first <= raw.address < first + symbol.size
-                if symbol.space is AddressSpace.SHARED and inside:
+                if symbol.space is AddressSpace(space) and inside:
                     return _byte_of(name, raw.address - first)
         return ""
 
@@ -155,6 +162,8 @@ def _what(instruction: Instruction) -> str:
     if isinstance(instruction, Atomic):
         return "atomic"
     if not isinstance(instruction, Load | Store):
+        if isinstance(instruction, BulkCopy):
+            return "asynchronous copy"
         return "branch" if isinstance(instruction, Branch) else "computation"
     name = "read" if isinstance(instruction, Load) else "write"
     return f"volatile {name}" if strong else name

@@ -64,6 +64,8 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 def _side(name: str, side: Side) -> Iterator[str]:
     who = ""
+    if side.thread is None and side.thread_block is not None:
+        who = f"a copy of thread block {side.thread_block}"
     if side.thread is not None:
         who = f"thread {side.thread} of thread block {side.thread_block}"
     place = side.place

@@ -229,3 +229,18 @@ def test_the_fixture_fails_a_test_with_findings(tmp_path: Path, kernelcast_check
     assert kernelcast_check(workload(tmp_path, RIGHT)).is_clean
     with pytest.raises(pytest.fail.Exception, match="race in shared memory"):
         kernelcast_check(workload(tmp_path, WRONG))
+
+
+@pytest.mark.parametrize(("index", "kinds"), [(3, set()), (4, {"out-of-bounds"})])
+def test_arrays_in_local_memory_have_bounds_of_their_own(index: int, kinds: set[str]) -> None:
+    """Two arrays of four words each, side by side; what is read has been written."""
+    fill = "".join(
+        f"st.local.u32 [{name}+{4 * word}], %r0; " for name in ("one", "two") for word in range(4)
+    )
+    read = f"mov.u32 %r7, one; add.u32 %r7, %r7, {4 * index}; ld.local.u32 %r6, [%r7];"
+    source = RIGHT.replace("ret;", f"{fill} {read} st.global.u32 [%rd2], %r6; ret;").replace(
+        " .shared", " .local .align 4 .b8 one[16]; .local .align 4 .b8 two[16];\n .shared"
+    )
+    found = report_of(source).errors
+    assert {item.kind.value for item in found} == kinds
+    assert all(item.space == "local" and item.object for item in found)

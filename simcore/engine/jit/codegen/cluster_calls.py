@@ -8,6 +8,7 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import VARYING
 from kernelcast.simcore.engine.jit.codegen.control import ControlCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import FAULT_HOST
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import Value
+from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
@@ -103,15 +104,17 @@ def _rows(instruction: object) -> int:
 class BulkCopyCode:
     """Writes what the copy engine and tensor memory are asked for."""
 
-    def __init__(self, warp: WarpCode, calls: ClusterCallCode, *, records: bool) -> None:
+    def __init__(self, warp: WarpCode, calls: ClusterCallCode, record: RecordCode) -> None:
         self._warp = warp
         self._calls = calls
-        self._records = records
+        self._record = record
 
     def copy(self, instruction: BulkCopy, mask: str, time: str, position: int) -> None:
         """Emits a bulk copy by the lanes of the mask; the arrival side only makes records."""
-        if instruction.side is BulkSide.ARRIVAL and not self._records:
+        if instruction.side is BulkSide.ARRIVAL and not self._record.is_enabled:
             return
+        if self._record.is_watched:
+            self._record.flush()
         types = [operand_type(operand) for operand in instruction.operands]
         self._calls.call(instruction, types, mask, self._when(time, position))
 

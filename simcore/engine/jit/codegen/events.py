@@ -14,7 +14,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     BarrierArrive,
     BarrierSync,
     BasicBlock,
-    BulkCopy,
     ClusterArrive,
     Fence,
     Instruction,
@@ -39,7 +38,7 @@ class EventCode:
     def instruction(self, instruction: Instruction, mask: str, position: int) -> None:
         """Emits the record of an instruction that orders threads; others have none."""
         match instruction:
-            case Fence() | BulkCopy() | ClusterArrive():
+            case Fence() | ClusterArrive():
                 self._record.event(instruction.pc, mask, position, "0")
             case WarpOperation() if instruction.members is not None:
                 self._members(instruction.pc, instruction.members, mask, position)

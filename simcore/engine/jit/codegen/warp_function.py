@@ -105,7 +105,7 @@ class WarpFunction:
         self._host = HostCallCode(warp, registers, self._control)
         self._votes = BarrierVoteCode(warp, registers)
         calls = ClusterCallCode(warp, kernel, registers, self._control)
-        self._bulk = BulkCopyCode(warp, calls, records=record.is_enabled)
+        self._bulk = BulkCopyCode(warp, calls, record)
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
         self._events = EventCode(warp, registers, record)

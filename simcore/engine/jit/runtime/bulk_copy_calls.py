@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.engine.jit.codegen.memory.records import EVENT, VALUES
 from kernelcast.simcore.engine.jit.runtime.cluster_memory import ClusterMemory
 from kernelcast.simcore.engine.recording.patterns import WarpRows
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.bulk_copies import BulkCopies
 from kernelcast.simcore.engine.rules.bulk_requests import BulkRequest
-from kernelcast.simcore.isa.ir.bulk_operations import BulkDirection, BulkOperand
+from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_MASK
+from kernelcast.simcore.isa.ir.bulk_operations import BulkDirection, BulkOperand, BulkSide
 from kernelcast.simcore.isa.ir.kernel import BulkCopy, Kernel
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
@@ -34,7 +36,8 @@ def reduces_in_buffers(kernel: Kernel) -> bool:
 class BulkCopyCalls:
     """Serves the bulk copies of one cluster's thread blocks at a time.
 
-    `take` gets records of their accesses, in the form of the ring.
+    `take` gets records of their accesses, in the form of the ring; where it `tells`, before those
+    of a copy also one of the mbarriers of its lanes, and one of their words.
     """
 
     def __init__(
@@ -44,7 +47,10 @@ class BulkCopyCalls:
         shape: GridShape,
         shared: ClusterMemory,
         take: Callable[[Ints], None],
+        *,
+        tells: bool = False,
     ) -> None:
+        self._tells = tells
         self._kernel = kernel
         self._memory = memory
         self._shape = shape
@@ -76,7 +82,23 @@ class BulkCopyCalls:
         rows = words[:-1].reshape(count, shape.width)
         first = number * shape.width
         lanes = [lane for lane in range(shape.width) if mask >> lane & 1]
+        if self._tells and instruction.side is BulkSide.COPY:
+            head = [pc, int(words[-1]) | warp << _WARP_SHIFT, 0, mask]
+            head[2] = int(self._batch.thread_blocks[rank]) | stage << _STAGE_SHIFT
+            self._tell(head, instruction, rows, rank)
         self._copies.perform(_requests(instruction, rows, first, lanes), instruction, 0)
+
+    def _tell(self, head: list[int], instruction: BulkCopy, rows: Ints, rank: int) -> None:
+        """The mbarriers of all lanes that copy, and what stands there; zeros without any."""
+        places, seen = (np.zeros(self._shape.width, np.int64) for _ in range(2))
+        if BulkOperand.MBARRIER in instruction.operands:
+            places[:] = rows[instruction.operands.index(BulkOperand.MBARRIER)]
+            memory = self._shared.typed(np.dtype(np.int64))
+            stride = self._shared.stride
+            at = rank * stride + (places & OFFSET_MASK)
+            seen[:] = memory[np.minimum(at, rank * stride + stride - 8) >> 3]
+        first, second = ([head[0] | bits, *head[1:]] for bits in (EVENT, VALUES))
+        self._take(np.array([*first, *places, *second, *seen], np.int64))
 
 
 def _requests(

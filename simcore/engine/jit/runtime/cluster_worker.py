@@ -46,7 +46,9 @@ class ClusterWorker:
         shape = GridShape(launch, facts.width)
         self._shared = ClusterMemory(facts.shared_bytes, facts.cluster_size)
         self._barrier = ClusterBarrier(task.source, facts.cluster_size, facts.threads)
-        self._copies = BulkCopyCalls(kernel, memory, shape, self._shared, self._take)
+        self._copies = BulkCopyCalls(
+            kernel, memory, shape, self._shared, self._take, tells=task.watcher is not None
+        )
         self._tensor_memory = TensorMemoryCalls(kernel, memory, shape, self._shared)
         self.log: Any = None
         self._members: list[Worker] = []

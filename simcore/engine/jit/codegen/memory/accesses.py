@@ -317,7 +317,8 @@ class MemoryCode:
         for slot, operand in zip(("%staging", "%staging2"), operands, strict=False):
             code.do(f"store {kind} {operand}, ptr {slot}")
         is_used = atomic.destination is not None and atomic.destination.index in self._used
-        is_shown = self._record.wants_values(atomic.pc)
+        is_told = self._record.wants_arrivals(atomic)
+        is_shown = self._record.wants_values(atomic.pc) or is_told
         keeps_old = is_used or is_shown
         is_private = atomic.address.space is AddressSpace.SHARED
         what = AtomicKind(atomic.operation, atomic.type, is_private, keeps_old)
@@ -339,7 +340,8 @@ class MemoryCode:
         if not keeps_old:
             return []
         old = code.op(f"load {kind}, ptr %staging")
-        for number, vector in enumerate((*operands, old) if is_shown else ()):
+        shown = (old,) if is_told else (*operands, old)
+        for number, vector in enumerate(shown if is_shown else ()):
             self._record.value(atomic.pc, number, vector, bits.bits, mask, position)
         return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
 

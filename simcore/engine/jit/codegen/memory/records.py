@@ -19,7 +19,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     BarrierArrive,
     BarrierSync,
     BasicBlock,
-    BulkCopy,
     ClusterArrive,
     Fence,
     Instruction,
@@ -27,6 +26,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Store,
     WarpOperation,
 )
+from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["EVENT", "VALUES", "WRITTEN", "CountedAccess", "RecordCode", "Watch"]
@@ -37,7 +37,8 @@ EVENT, WRITTEN, VALUES = 1 << 30, 1 << 29, 1 << 28
 """Bits of a record's first word, with `Watch`.
 
 What orders threads; what became of a store; values."""
-_EVENTS = (BarrierArrive, BarrierSync, BulkCopy, ClusterArrive, Fence, WarpOperation)
+_ARRIVES = "cp.async.mbarrier.arrive"
+_EVENTS = (BarrierArrive, BarrierSync, ClusterArrive, Fence, WarpOperation)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Watch:
     All accesses, those of shared memory too, but for loads whose pc is in `quiet` that stay where
     they are expected. After each store a record with the lanes that changed nothing in place of its
     mask, and with those in whose place something else stands afterwards. And a record, with a
-    number that `event` is told, of whatever orders threads.
+    number that `event` is told, of whatever orders threads. Looks at mbarriers have records of what
+    they see, and so have arrivals that tell them of copies.
 
     With `values` there are only records of accesses whose pc is in it, and after or before each of
     them one of each of its values, in place of the addresses, with its number from bit 32 on:
@@ -194,8 +196,21 @@ class RecordCode:
         values = None if self._watch is None else self._watch.values
         return values is not None and pc in values
 
+    def wants_arrivals(self, instruction: Instruction) -> bool:
+        """Whether an mbarrier is told of copies, and somebody wants to know its word."""
+        is_followed = self._watch is not None and not self.follows_values
+        return is_followed and instruction.mnemonic.startswith(_ARRIVES)
+
+    def flush(self) -> None:
+        """Hands over what is recorded, before somebody else makes records."""
+        code = self._warp.scalar
+        field = code.op(f"getelementptr i8, ptr %w, i64 {field_offset('ring_flush')}")
+        code.do(f"call void {code.op(f'load ptr, ptr {field}')}(ptr %w)")
+
     def _value_words(self, instruction: Instruction) -> int:
         """Words of the records of its values."""
+        if is_mbarrier_look(instruction) or self.wants_arrivals(instruction):
+            return RECORD_WORDS + self._warp.width
         if not self.wants_values(instruction.pc):
             return 0
         return _MOST_VALUES * (RECORD_WORDS + self._warp.width)
