@@ -77,20 +77,11 @@ def sampled_launch(
         if source is None or census is None:
             return None
         traces.append(census.trace)
-<<<<<<< HEAD
-        for device in devices:
-            if device.architecture.warp_width == width:
-                resident = resident_launch(kernel, launch, device)
-                memory = _memory(source, census, resident, options)
-                simulated.append(SimulatedDevice(device, memory))
-        at = _with_paths(source, launch, census.trace, options)
-=======
         chosen = [item for item in devices if item.architecture.warp_width == width]
         resident = [resident_launch(kernel, launch, item) for item in chosen]
         memories = _memories(source, census, resident, options)
         simulated += map(SimulatedDevice, chosen, memories)
-        at = _with_paths(source, launch, width, options)
->>>>>>> studies
+        at = _with_paths(source, launch, census.trace, options)
     return SampledLaunch(KernelTrace(tuple(traces), simulated=tuple(simulated)), at)
 
 
