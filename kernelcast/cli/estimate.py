@@ -214,7 +214,7 @@ def _drawn(
     """The estimates of a picture: where a kernel is one line, of its profile of the first GPU."""
     if set(request.models) == {TIME_SHARES_MODEL}:
         return estimates
-    return request.estimates(source, profiles[:1] * len(request.devices))
+    return request.estimates(source, [profiles[0]] * len(request.devices))
 
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:

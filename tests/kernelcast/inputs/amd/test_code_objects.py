@@ -266,6 +266,9 @@ def test_damaged_code_objects_are_read_or_refused() -> None:
         except InputError:
             counts["damaged"] += 1
             continue
+        if image.architecture not in AMD_EXECUTED:  # a damaged name, which is never disassembled
+            counts["damaged"] += 1
+            continue
         images.setdefault(image.architecture, []).append(image)
     for architecture, found in images.items():
         codes = [[(k.address, k.content) for k in image.kernels.values()] for image in found]
