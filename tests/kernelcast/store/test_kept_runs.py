@@ -276,6 +276,7 @@ def test_other_registers_execute_nothing_again(
     assert kept == command(capsys, sgemm, *on(KEPLER), "--registers", "40", "--no-store")
 
 
+@pytest.mark.usefixtures("store")
 def test_other_registers_of_a_trace_are_another_profile(sgemm: Path) -> None:
     workload = kc.load_workload(sgemm)
     trace = workload.run("small")
