@@ -171,7 +171,7 @@ def test_another_launch_is_executed(
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(
     "options",
-    [("--registers", "40"), ("--engine", "reference"), ("--limit-instructions", "500000")],
+    [("--engine", "reference"), ("--limit-instructions", "500000")],
 )
 def test_other_options_of_execution_are_another_launch(
     options: Sequence[str],
@@ -263,6 +263,17 @@ def test_a_device_that_was_not_asked_for_is_refused_as_without_a_store(sgemm: Pa
     workload.run("small", devices=[KEPLER, PASCAL])
     with pytest.raises(TraceFormatError, match="the run simulated the memory of gtx-660"):
         workload.run("small", devices=[KEPLER]).profile(PASCAL)
+
+
+@pytest.mark.usefixtures("store")
+def test_other_registers_execute_nothing_again(
+    sgemm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An SM holds as many of the few thread blocks; profile and estimate are others."""
+    command(capsys, sgemm, *on(KEPLER))
+    with forbidden(monkeypatch, *EXECUTION):
+        kept = command(capsys, sgemm, *on(KEPLER), "--registers", "40")
+    assert kept == command(capsys, sgemm, *on(KEPLER), "--registers", "40", "--no-store")
 
 
 @pytest.mark.usefixtures("store")
