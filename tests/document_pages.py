@@ -28,6 +28,7 @@ NOT_RUN = {
     "capture: kernelcast build": "needs nvcc; tests/kernelcast/program_capture builds programs",
     "capture: kernelcast capture": "needs the program that nvcc builds",
     "capture: kernelcast estimate": "needs what a captured program leaves",
+    "check: kernelcast check --": "needs a program; tests/kernelcast/checking builds one",
     "first-decision: kernelcast": "tests/test_documents.py walks the page",
     "mpd-cpd: kernelcast estimate ...": "no whole command line",
     "report: kernelcast capture": "needs the program that nvcc builds",
