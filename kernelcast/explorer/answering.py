@@ -17,6 +17,7 @@ from kernelcast.explorer.signature import guessed
 from kernelcast.models import needs_paths
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.profile.profile import KernelProfile, WorkType
@@ -144,15 +145,24 @@ def _estimate(profile: KernelProfile, device: Device) -> dict[str, Any]:
 
 
 def _listing(kernel: Kernel, *, is_source: bool) -> list[dict[str, Any]]:
-    """Each instruction's text and the line of what was pasted that it comes from."""
+    """Each instruction's text and the line of what was pasted that it comes from.
+
+    Machine code without the steps that execution needs and the code does not have.
+    """
     found = []
-    for item in kernel.instructions[:_MOST_LINES]:
+    rows = instruction_rows(kernel)
+    pairs = [
+        (item, row)
+        for item, row in zip(kernel.instructions, rows, strict=True)
+        if is_source or row.is_source
+    ]
+    for item, row in pairs[:_MOST_LINES]:
         origin = item.origin
         pasted = origin is not None and Path(origin.file).stem == _NAME
         line = origin.line if pasted and origin is not None else None
         if line is None and is_source and Path(item.span.file).stem == _NAME:
             line = item.span.line
-        found.append({"text": item.span.text.strip() or item.mnemonic, "line": line})
+        found.append({"text": row.text.strip() or item.mnemonic, "line": line})
     return found
 
 

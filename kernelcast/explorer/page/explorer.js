@@ -94,6 +94,29 @@ function showEstimates(estimates) {
   showRoofline(estimates.filter((item) => item.bytes > 0 && item.flops > 0));
 }
 
+function short(value) {
+  for (const [size, unit] of [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+    if (value >= size) return `${Number((value / size).toPrecision(3))} ${unit}`;
+  }
+  return String(Number(value.toPrecision(3)));
+}
+
+function decades(from, to) {
+  const found = [];
+  for (let power = Math.ceil(from); power <= to; power += 1) found.push(power);
+  return found;
+}
+
+// Heights of labels that do not lie on one another, the highest first.
+function apart(heights) {
+  const order = heights.map((_, number) => number).sort((one, other) => heights[one] - heights[other]);
+  const found = [...heights];
+  order.forEach((number, place) => {
+    if (place) found[number] = Math.max(found[number], found[order[place - 1]] + 14);
+  });
+  return found;
+}
+
 function showRoofline(points) {
   at("roofline").hidden = !points.length;
   if (!points.length) return;
@@ -113,13 +136,22 @@ function showRoofline(points) {
     parts.push(part);
   };
   add("path", { class: "roof axis", d: "M60 20 V220 H660" });
-  add("text", { x: 260, y: 250 }, "operations a byte of DRAM");
-  add("text", { x: 4, y: 14 }, "operations/s");
+  add("text", { x: 260, y: 252 }, "operations a byte of DRAM");
+  add("text", { x: 4, y: 9 }, "operations/s");
+  for (const power of decades(x0, x1)) {
+    add("text", { x: x(10 ** power), y: 235, "text-anchor": "middle" }, short(10 ** power));
+  }
+  for (const power of decades(y0, y1)) {
+    add("text", { x: 54, y: y(10 ** power) + 4, "text-anchor": "end" }, short(10 ** power));
+  }
+  const labels = apart(points.map((_, number) => y(rates[number]) + 4));
   points.forEach((item, number) => {
     const knee = knees[number], begin = 10 ** x0, end = 10 ** x1;
+    const peak = `${item.device}: ${short(item.peak_flops_per_s)}`;
+    add("text", { x: 656, y: y(item.peak_flops_per_s) - 5, "text-anchor": "end" }, peak);
     add("path", { class: "roof", d: `M${x(begin)} ${y(begin * item.bandwidth_bytes_per_s)} L${x(knee)} ${y(item.peak_flops_per_s)} H${x(end)}` });
     add("circle", { class: "point", r: 5, cx: x(intensity[number]), cy: y(rates[number]) });
-    add("text", { x: x(intensity[number]) + 8, y: y(rates[number]) }, item.device);
+    add("text", { x: x(intensity[number]) + 9, y: labels[number] }, item.device);
   });
   at("roofline").replaceChildren(...parts);
 }

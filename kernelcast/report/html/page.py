@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["Cell", "Chart", "chart_figure", "page", "plotly_script", "rendered", "sortable_table"]
+__all__ = [
+    "Cell",
+    "Chart",
+    "chart_figure",
+    "headed",
+    "page",
+    "plotly_script",
+    "rendered",
+    "sortable_table",
+]
 
 _FOLDER = "templates"
 _MISSING = "an HTML page needs the package plotly: pip install plotly"
@@ -67,6 +76,14 @@ class Cell:
     value: float | None = None
     href: str = ""
     share: float | None = None
+
+
+def headed(title: str, parts: Iterable[Markup]) -> Markup:
+    """Figures and tables of a page below its title, with margins, where the skip link leads."""
+    from markupsafe import Markup
+
+    body = Markup("\n").join(parts)
+    return Markup('<main id="main">\n<h1>{}</h1>\n{}\n</main>').format(title, body)
 
 
 def page(

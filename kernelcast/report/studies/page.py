@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernelcast.report.html.page import Cell, Chart, chart_figure, page, sortable_table
+from kernelcast.report.html.page import Cell, Chart, chart_figure, headed, page, sortable_table
 from kernelcast.report.studies.findings import COSTS
 from kernelcast.studies.findings import (
     best_devices,
@@ -42,10 +42,10 @@ def study_page(result: SweepResult) -> str:
             charts[f"chart{number}{len(charts)}"] = made, caption, caption
     parts = [_best(rows), *_sensitivity(result, found), _failures(result)]
     figures = [chart_figure(key, caption, text) for key, (_, caption, text) in charts.items()]
-    body = type(parts[0])("\n").join([*parts[:1], *figures, *parts[1:]])
+    title = f"Sweep of {len(result.rows):,} points"
     return page(
-        f"Sweep of {len(result.rows):,} points",
-        body,
+        title,
+        headed(title, [*parts[:1], *figures, *parts[1:]]),
         charts={key: chart for key, (chart, *_) in charts.items()},
     )
 

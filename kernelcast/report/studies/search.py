@@ -11,7 +11,6 @@ from rich.text import Text
 from kernelcast.report.tables import column_table, first_rows, rest_text
 from kernelcast.report.text import exact_number
 from kernelcast.simcore.isa.ir.source_names import source_name
-from kernelcast.studies.rows import label_of
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
@@ -58,9 +57,18 @@ def _answer(found: Found) -> str:
         most = found.frontier[-1]
         return f"nothing within the bounds makes it {found.target:g}x as fast: {most.speedup:.2f}x"
     return (
-        f"{found.cheapest.speedup:.2f}x with {label_of(found.cheapest.changes)}, "
+        f"{found.cheapest.speedup:.2f}x with {_changes(found.cheapest)}, "
         f"{found.cheapest.cost:.3g} doublings"
     )
+
+
+def _changes(item: Candidate) -> str:
+    """What is changed, in four digits: the record has all of them."""
+    changes = (
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in item.changes.items()
+    )
+    return ", ".join(changes) or "as it is"
 
 
 def _now(found: Found) -> str:
@@ -73,12 +81,13 @@ def search_page(found: Found) -> str:
 
     KernelcastError where plotly is not installed.
     """
-    from kernelcast.report.html.page import Cell, Chart, chart_figure, page, sortable_table
+    from kernelcast.report.html.page import Cell, Chart, chart_figure, headed, page, sortable_table
 
-    changes = [label_of(item.changes) or "as it is" for item in found.frontier]
+    changes = [_changes(item) for item in found.frontier]
     trace = {
         "type": "scatter",
         "mode": "lines+markers",
+        "name": "cheapest changes",
         "line": {"shape": "hv"},
         "x": [item.cost for item in found.frontier],
         "y": [item.speedup for item in found.frontier],
@@ -93,7 +102,10 @@ def search_page(found: Found) -> str:
         "y": [found.target, found.target],
         "line": {"dash": "dash"},
     }
-    layout = {"xaxis": {"title": {"text": "doublings"}}, "yaxis": {"title": {"text": "speed-up"}}}
+    layout = {
+        "xaxis": {"title": {"text": "doublings of what is changed"}},
+        "yaxis": {"title": {"text": "times as fast"}},
+    }
     rows = [
         (Cell(f"{item.cost:.3g}", item.cost), Cell(f"{item.speedup:.2f}x", item.speedup), text)
         for item, text in zip(found.frontier, changes, strict=True)
@@ -107,8 +119,7 @@ def search_page(found: Found) -> str:
     if followed:
         columns = ("fact", "before", "after")
         parts.append(sortable_table(columns, followed, "What follows from the change"))
-    body = type(parts[0])("\n").join(parts)
-    return page(title, body, charts={"frontier": Chart([trace, wanted], layout)})
+    return page(title, headed(title, parts), charts={"frontier": Chart([trace, wanted], layout)})
 
 
 def search_text(found: Found, detail: int) -> RenderableType:
@@ -116,9 +127,7 @@ def search_text(found: Found, detail: int) -> RenderableType:
     table = column_table("what each doubling buys", ">doublings", ">speed-up", "changes")
     shown = first_rows(found.frontier, _MOST_ROWS, detail)
     for item in shown:
-        table.add_row(
-            f"{item.cost:.3g}", f"{item.speedup:.2f}x", label_of(item.changes) or "as it is"
-        )
+        table.add_row(f"{item.cost:.3g}", f"{item.speedup:.2f}x", _changes(item))
     lines = [rest_text(len(shown), len(found.frontier), "changes")]
     if found.followed and detail:
         followed = (f"{i.name} {_shown(i.before)} -> {_shown(i.after)}" for i in found.followed)

@@ -70,6 +70,8 @@ def test_examples_are_estimated(
     assert found["estimates"][0]["time_s"] > 0
     if example["language"] != "addresses":
         assert any(item["line"] for item in found["listing"])
+        assert all(item["text"] for item in found["listing"])
+        assert sum(" " in item["text"] for item in found["listing"]) > len(found["listing"]) / 2
 
 
 @pytest.mark.usefixtures("nvrtc")
