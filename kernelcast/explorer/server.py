@@ -127,13 +127,16 @@ def explorer_app(isolation: Isolation, at_once: int) -> Any:
     )
 
 
-def serve(port: int, at_once: int, *, is_trusted: bool) -> None:
-    """Serves on loopback until it is interrupted; InputError where the port is taken."""
+def serve(port: int, at_once: int, *, seconds: float, is_trusted: bool) -> None:
+    """Serves on loopback until it is interrupted; InputError where the port is taken.
+
+    `seconds` are what a request may take in all.
+    """
     try:
         import uvicorn
     except ImportError:
         raise InputError(_MISSING) from None
-    isolation = Isolation(is_trusted=is_trusted)
+    isolation = Isolation(seconds=seconds, is_trusted=is_trusted)
     app = explorer_app(isolation, at_once)
     isolation.begin()
     try:

@@ -18,6 +18,7 @@ def serve(
         int | None,
         typer.Option("--jobs", "-j", help="Requests at once. Default: one a core.", min=1),
     ] = None,
+    seconds: Annotated[float, typer.Option(help="What a request may take in all.", min=1.0)] = 30.0,
     trust: Annotated[
         bool, typer.Option("--trust", help="Execute pasted Python, as Triton's, with your rights.")
     ] = False,
@@ -30,4 +31,4 @@ def serve(
     from kernelcast.explorer.server import serve as serve_explorer
 
     show_error(f"the explorer is at http://127.0.0.1:{port}/ until Ctrl-C")
-    serve_explorer(port, jobs or os.cpu_count() or 1, is_trusted=trust)
+    serve_explorer(port, jobs or os.cpu_count() or 1, seconds=seconds, is_trusted=trust)

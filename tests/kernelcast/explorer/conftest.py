@@ -64,7 +64,9 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explorer]:
         "KERNELCAST_CACHE": str(cache),
         "KERNELCAST_STORE": "500MB",
     }
-    command = [sys.executable, "-m", "kernelcast", "serve", "--port", str(port), "--jobs", "2"]
+    # far more than answers take: machines are busy with other tests
+    limits = ["--jobs", "2", "--seconds", "300"]
+    command = [sys.executable, "-m", "kernelcast", "serve", "--port", str(port), *limits]
     with Path(cache, "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     found = Explorer(port, process.pid)
