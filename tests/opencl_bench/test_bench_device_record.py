@@ -260,7 +260,7 @@ def test_show_prints_observations_and_curves(cpu: Device, tmp_path: Path, output
     chase = record["curves"][0]
     assert chase["name"] == "chase_latency_over_footprint"
     assert chase["points"][0] == [1024.0, LATENCIES_S[0], 0.01]
-    text = output("devices", "show", path)
+    text = output("devices", "show", path, "-v")
     assert "observed.barrier_cost_s" in text
     assert "chase_latency_over_footprint" in text
 

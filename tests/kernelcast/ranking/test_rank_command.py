@@ -43,7 +43,9 @@ def test_json_of_one_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[0]["rank"] == 1
     for row in rows:
         assert row["limiter"]
-        assert set(row) == {"rank", "block", "folding", "time_s", "limiter", "pareto", "volumes"}
+        names = {"rank", "block", "folding", "time_s", "over_best", "limiter", "pareto", "volumes"}
+        assert set(row) == names
+        assert row["over_best"] == pytest.approx(row["time_s"] / rows[0]["time_s"])
         # at least what is read once, 8 B, and the halo
         assert row["volumes"]["dram_load_bytes_per_work"] > 7.9
 
