@@ -43,7 +43,10 @@ def test_the_page(browser: Chrome, explorer: Explorer) -> None:
     until_status(browser, "saxpy")
     rows = browser.find_elements(By.CSS_SELECTOR, "#estimates tbody tr")
     assert [row.text.split()[0] for row in rows] == ["a100-40gb", "h100-sxm"]
-    assert browser.find_element(By.ID, "roofline").is_displayed()
+    roofline = browser.find_element(By.ID, "roofline")
+    assert roofline.is_displayed()
+    labels = [item.text for item in roofline.find_elements(By.TAG_NAME, "text")]
+    assert "a100-40gb: 19.5 T" in labels  # the datasheet's peak
     lit = browser.find_elements(By.CSS_SELECTOR, "#listing span[data-line]")
     line, colour = lit[0].get_attribute("data-line"), lit[0].get_attribute("class")
     row = browser.find_element(By.CSS_SELECTOR, f'#lines div[data-line="{line}"]')

@@ -122,6 +122,8 @@ def test_a_page_of_strange_names_is_inert(tmp_path: Path) -> None:
         item["kernel"] = "</script><script>alert(1)</script>"
     text = study_page(SweepResult(tmp_path, rows))
     assert "<script>alert" not in text
+    assert '<main id="main">' in text  # where the skip link leads, with margins
+    assert f"<h1>Sweep of {len(rows)} points</h1>" in text
     assert text.count("data-chart=") == 2  # the tornado and the heat map of the first two facts
 
 
