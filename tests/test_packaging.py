@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,9 @@ from typing import Any
 from kernelcast.triton_calls.session import JOINING
 
 ROOT = Path(__file__).resolve().parents[1]
+IMPORTED_AS = ("elftools",)  # of pyelftools
+FOR_EXTRAS = ("kernelcast/pytest_plugin.py", "kernelcast/torch_modules/library_kernels.py")
+"""Modules that only pytest, or an extra, imports."""
 TOP_LEVEL = ("models", "opencl_bench", "ptx_frontend", "simcore", "traces")
 
 
@@ -30,6 +35,28 @@ def packages_on_disk() -> set[str]:
 
 def test_every_package_is_listed() -> None:
     assert set(setuptools_table()["packages"]) == packages_on_disk()
+
+
+def imported_with_the_module(file: Path) -> set[str]:
+    """Top-level packages that importing a file imports, whatever is called later."""
+    names: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def test_what_modules_import_comes_with_the_installation() -> None:
+    """A package that something else brings today is not there for everybody."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    required = {re.split(r"[^\w-]", item)[0] for item in table["project"]["dependencies"]}
+    known = sys.stdlib_module_names | required | {"kernelcast", *IMPORTED_AS}
+    for folder in ("kernelcast", *TOP_LEVEL):
+        for file in (ROOT / folder).rglob("*.py"):
+            if str(file.relative_to(ROOT)) not in FOR_EXTRAS:
+                assert not imported_with_the_module(file) - known, file
 
 
 def test_every_folder_with_sources_is_a_package() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
 import kernelcast as kc
@@ -27,9 +26,9 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, named)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Names of GPUs beside `show`."""
-        names = [CompletionItem(name) for name in device_names(incomplete)]
-        return [*super().shell_complete(ctx, incomplete), *names]
+        """Names of GPUs beside `show`, which completes them."""
+        (name, *_) = self.commands["show"].params
+        return [*super().shell_complete(ctx, incomplete), *name.shell_complete(ctx, incomplete)]
 
 
 app = typer.Typer(cls=_Commands, help="GPUs that are known, with the source of every value.")
