@@ -213,6 +213,7 @@ def _settings(descriptor: bytes) -> dict[str, int]:
     """The facts of a descriptor that say what registers hold at the start."""
     *_, resources, properties, preloaded = _DESCRIPTOR.unpack_from(descriptor)
     found = {f"user_sgpr_{name}": properties >> bit & 1 for bit, name in enumerate(_PROPERTIES)}
+    found["user_sgpr_count"] = resources >> 1 & 0x1F
     found["user_sgpr_kernarg_preload_length"] = preloaded & 0x7F
     found["system_sgpr_private_segment_wavefront_offset"] = resources & 1
     found |= {f"system_sgpr_{name}": resources >> bit & 1 for name, bit in _AXES}

@@ -2,20 +2,23 @@
 
 AMD Instinct MI200 Instruction Set Architecture, chapter 13 (microcode formats): scalar and short
 vector instructions are a word, to which a constant that no operand field can hold adds another one;
-all others are two words.
+all others are two words. From RDNA on long vector instructions may have such a constant, too (RDNA
+2 Instruction Set Architecture, chapter 13), which two that are issued as one share (RDNA 3, 7.6).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 
-__all__ = ["instruction_bytes"]
+__all__ = ["instruction_bytes", "padded"]
 
 _WORD, _TWO_WORDS = 4, 8
 _REGISTER = re.compile(
-    r"-?\|?(?:[vsa]\d+|[vsa]\[\d+:\d+\]|vcc|exec|m0|scc|off|flat_scratch|xnack_mask|src_)"
+    r"-?\|?(?:[vsa]\d+|[vsa]\[\d+:\d+\]|vcc|exec|m0|scc|off|flat_scratch|xnack_mask|src_|null)"
 )
 _INLINE_FLOATS = ("0.5", "1.0", "2.0", "4.0", "0.15915494")
 _INLINE = range(-16, 65)
@@ -23,15 +26,18 @@ _CONSTANT_INSIDE = ("s_movk", "s_addk", "s_cmpk", "s_mulk", "s_cmovk", "s_setreg
 _NO_OPERANDS = (
     *("s_waitcnt", "s_nop", "s_sleep", "s_branch", "s_cbranch", "s_endpgm", "s_barrier"),
     *("s_setprio", "s_sendmsg", "s_trap", "s_sethalt", "s_code_end"),
+    *("s_clause", "s_delay_alu", "s_inst_prefetch", "s_set_inst_prefetch_distance"),
 )
 _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_memrealtime")
 _WITH_CONSTANT = ("v_madak", "v_madmk", "v_fmaak", "v_fmamk")
+_NOTHING = "s_nop 0"
+_ALWAYS_TWO = ("_sdwa", "_dpp")
 _SHORT_WITHOUT_NAME = ("v_readfirstlane_b32", "v_nop", "v_swap_b32", "v_accvgpr_mov_b32")
 """Short vector instructions that have one encoding only, which their names do not tell."""
 
 
 def instruction_bytes(instruction: AsmInstruction) -> int:
-    """The length of one instruction: 4 or 8 bytes."""
+    """The length of one instruction: 4, 8 or 12 bytes."""
     name = instruction.mnemonic
     if name.startswith("s_"):
         if name.startswith(_SCALAR_MEMORY):
@@ -43,11 +49,26 @@ def instruction_bytes(instruction: AsmInstruction) -> int:
         return _TWO_WORDS
     if name.endswith("_e32") or name in _SHORT_WITHOUT_NAME:
         return _with_constant(instruction)
+    if name.startswith("v_") and not name.endswith(_ALWAYS_TWO):
+        return _with_constant(instruction) + _WORD
     return _TWO_WORDS
 
 
+def padded(instructions: Iterable[AsmInstruction]) -> Iterator[AsmInstruction]:
+    """The instructions with those that an assembler puts before aligned ones: `s_nop 0`."""
+    address = 0
+    for instruction in instructions:
+        missing = -address % instruction.alignment // _WORD
+        for number in range(missing):
+            span = replace(instruction.span, column=number, text=_NOTHING)
+            yield AsmInstruction("s_nop", "s_nop", ("0",), {}, (), span, instruction.origin)
+        yield instruction
+        address += missing * _WORD + instruction_bytes(instruction)
+
+
 def _with_constant(instruction: AsmInstruction) -> int:
-    has_constant = any(_is_literal(text) for text in instruction.operands)
+    partner = () if instruction.partner is None else instruction.partner.operands
+    has_constant = any(_is_literal(text) for text in (*instruction.operands, *partner))
     return _TWO_WORDS if has_constant else _WORD
 
 

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import register_names
@@ -57,11 +58,11 @@ def machine_code(
     architecture: str,
 ) -> MachineCode:
     """The facts of a kernel that was made of `code`, by pc."""
-    by_line, names = dict[int, MachineInstruction](), _Names()
+    by_place, names = dict[tuple[int, int], MachineInstruction](), _Names()
     address = 0
     for instruction in code:
         size = instruction_bytes(instruction)
-        by_line[instruction.span.line] = _facts(instruction, address, size, names)
+        by_place[_place(instruction.span)] = _facts(instruction, address, size, names)
         address += size
     counted = [item for item in kernel.instructions if not item.is_part]
     opcodes = {instruction.span.line: instruction.opcode for instruction in code}
@@ -70,11 +71,17 @@ def machine_code(
         registers=metadata.lane_registers,
         scalar_registers=metadata.scalar_registers,
         instructions={
-            item.pc: by_line[item.span.line] for item in counted if item.span.line in by_line
+            item.pc: by_place[_place(item.span)]
+            for item in counted
+            if _place(item.span) in by_place
         },
         register_names=tuple(names.numbers),
         merged=dict(_merged(kernel, opcodes)),
     )
+
+
+def _place(span: SourceSpan) -> tuple[int, int]:
+    return span.line, span.column
 
 
 class _Names:

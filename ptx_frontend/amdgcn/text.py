@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelcast.errors import InputError, SourceSpan
 
@@ -16,11 +16,15 @@ _PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+)(?: @\[ |[ \]]*
 _OUR_HEADERS = "/inputs/amd/headers/"
 """Files that stand for ROCm's headers: what they inline is of the line that uses them."""
 _INSTRUCTION = re.compile(r"^\t(?P<opcode>[a-z]\w*)(?:[ \t]+(?P<rest>[^;]*?))?\s*(?:;.*)?$")
+_ALIGNED = re.compile(r"^\t\.p2align\t(\d+)")
 _DIRECTIVE = re.compile(r"^\t\t\.amdhsa_(\w+) (\d+)", re.MULTILINE)
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
 _WORD = re.compile(
-    r"^[a-z_0-9]+:|^(?:glc|slc|scc|sc0|sc1|nt|gds|lds|clamp|idxen|offen|row_mirror|row_half_mirror)$|^\w+\("
+    r"^[a-z_0-9]+:|^\w+\(|^(?:glc|slc|dlc|scc|sc0|sc1|nt|gds|lds|clamp|idxen|offen"
+    r"|row_mirror|row_half_mirror)$"
 )
+_TOGETHER = " :: "
+"""What stands between two instructions that are issued as one."""
 _SPLIT = re.compile(r",\s*(?![^\[\]]*\])")
 
 
@@ -28,7 +32,9 @@ _SPLIT = re.compile(r",\s*(?![^\[\]]*\])")
 class AsmInstruction:
     """`opcode` is without the name of its encoding; `modifiers` are what follows the operands.
 
-    `labels` stand before the instruction.
+    `labels` stand before the instruction. `partner` is issued with it, as one: both read their
+    operands before either writes; `mnemonic` names both. It begins at a multiple of `alignment`
+    bytes from the beginning of the kernel.
     """
 
     opcode: str
@@ -38,6 +44,8 @@ class AsmInstruction:
     labels: tuple[str, ...]
     span: SourceSpan
     origin: SourceSpan | None
+    partner: AsmInstruction | None = None
+    alignment: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +70,35 @@ def read_kernel(text: str, name: str, path: str) -> AsmKernel:
 
 def _instructions(lines: list[str], start: int, path: str) -> Iterator[AsmInstruction]:
     labels: list[str] = []
-    origin: SourceSpan | None = None
+    alignment, origin = 1, None
     for number, line in enumerate(lines[start:], start + 1):
         if line.startswith((".Lfunc_end", "\t.section")):
             return
         if label := _LABEL.match(line):
             labels.append(label[1])
+        elif aligned := _ALIGNED.match(line):
+            alignment = 1 << int(aligned[1])
         elif places := _PLACES.match(line):
             origin = _origin(places["places"])
         elif (found := _INSTRUCTION.match(line)) and not found["opcode"].startswith("."):
-            operands, modifiers = _operands(found["rest"] or "")
-            mnemonic = found["opcode"]
-            opcode = _ENCODING.sub("", mnemonic)
             span = SourceSpan(path, number, 2, len(line.strip()), line.strip())
-            yield AsmInstruction(opcode, mnemonic, operands, modifiers, tuple(labels), span, origin)
-            labels = []
+            whole = f"{found['opcode']} {found['rest'] or ''}"
+            instruction = _instruction(whole, tuple(labels), span, origin)
+            yield replace(instruction, alignment=alignment)
+            labels, alignment = [], 1
+
+
+def _instruction(
+    text: str, labels: tuple[str, ...], span: SourceSpan, origin: SourceSpan | None
+) -> AsmInstruction:
+    own, is_dual, other = text.partition(_TOGETHER)
+    mnemonic, _, rest = own.partition(" ")
+    operands, modifiers = _operands(rest)
+    opcode, partner = _ENCODING.sub("", mnemonic), None
+    if is_dual:
+        partner = _instruction(other.strip(), (), span, origin)
+        mnemonic = f"{mnemonic}::{partner.mnemonic}"
+    return AsmInstruction(opcode, mnemonic, operands, modifiers, labels, span, origin, partner)
 
 
 def _origin(places: str) -> SourceSpan | None:

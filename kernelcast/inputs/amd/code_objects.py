@@ -16,6 +16,7 @@ from kernelcast.ptx_frontend.amdgcn.code_object import (
     read_code_object,
 )
 from kernelcast.ptx_frontend.amdgcn.disassembly import LABEL, assembly_text
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import is_rdna
 from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
 from kernelcast.ptx_frontend.amdgcn.text import read_kernel
 from kernelcast.simcore.host.amd_disassembly import Disassembled, disassembled
@@ -132,8 +133,8 @@ def module_of_image(image: CodeImage, parts: Sequence[Sequence[Disassembled]], p
 def _declared(code: KernelCode, image: CodeImage, variables: Mapping[str, Variable]) -> Kernel:
     """The kernel as its metadata describes it, without instructions."""
     metadata = code.metadata
-    if code.settings["wavefront_size32"]:
-        raise InputError(f"{code.name} is for wavefronts of 32 lanes")
+    if is_rdna(image.architecture) and not code.settings["wavefront_size32"]:
+        raise InputError(f"{code.name} is for wavefronts of 64 lanes")
     return Kernel(
         name=code.name,
         blocks=(),

@@ -18,8 +18,20 @@ from kernelcast.simcore.isa.ir.kernel import (
 
 __all__ = ["ENDING", "WAITS", "lower_control"]
 
-WAITS = frozenset(("s_waitcnt", "s_nop", "s_sleep", "s_setprio", "s_code_end", "s_inst_prefetch"))
-"""Instructions that only say when others are issued."""
+WAITS = frozenset(
+    (
+        *("s_waitcnt", "s_nop", "s_sleep", "s_setprio", "s_code_end", "s_inst_prefetch"),
+        *("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt", "s_waitcnt_expcnt"),
+        *("s_waitcnt_depctr", "s_delay_alu", "s_clause", "s_set_inst_prefetch_distance"),
+        *("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2", "buffer_invl2"),
+        *("buffer_wbinvl1", "buffer_wbinvl1_vol", "s_dcache_inv", "s_icache_inv"),
+    )
+)
+"""Instructions that only say when others are issued, or what caches keep: memory here is one."""
+_OF_SCRATCH = "hwreg(HW_REG_FLAT_SCR_"
+"""Registers of the hardware that say where the memory of work-items lies, which begins at zero."""
+_RELEASED = "sendmsg(MSG_DEALLOC_VGPRS)"
+"""The message of a wavefront that needs its registers no more."""
 ENDING = frozenset(("s_branch", "s_endpgm", "s_barrier"))
 _CONDITIONAL = "s_cbranch_"
 
@@ -27,7 +39,10 @@ _CONDITIONAL = "s_cbranch_"
 def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
     """Lowers a branch, a barrier or the end; False for anything else."""
     code, opcode = site.code, site.opcode
-    if opcode in WAITS:
+    text = site.instruction.span.text
+    if opcode in WAITS or (opcode == "s_sendmsg" and _RELEASED in text):
+        return True
+    if opcode == "s_setreg_b32" and _OF_SCRATCH in text:
         return True
     if opcode == "s_barrier":
         following = code.builder.new()
@@ -62,6 +77,5 @@ def _condition(code: Writer, name: str) -> Operand:
     if name in ("scc0", "scc1"):
         return code.scc if name == "scc1" else code.compute("not.pred", 1, code.scc)
     mask, relation = name[:-1].removesuffix("n"), "ne" if name.endswith("nz") else "eq"
-    low, high = code.names(mask)
-    both = code.compute("or.b32", 32, code.word(low), code.word(high))
+    both = code.compute("or.b32", 32, *code.mask_words(mask))
     return code.compute(f"setp.{relation}.u32", 1, both, Immediate(0))

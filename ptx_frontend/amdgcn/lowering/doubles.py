@@ -18,18 +18,6 @@ _SIGN = 1 << 63
 _WORD = 32
 _INLINE = 64
 """The largest number that an operand holds by itself; larger ones are upper words of doubles."""
-_RELATIONS = {
-    **{name: name for name in ("lt", "eq", "le", "gt", "ge")},
-    "lg": "ne",
-    "o": "num",
-    "u": "nan",
-    "nge": "ltu",
-    "nlg": "equ",
-    "ngt": "leu",
-    "nle": "gtu",
-    "neq": "neu",
-    "nlt": "geu",
-}
 _OF_ONE = {
     "v_rcp_f64": "rcp.rn.f64",
     "v_rsq_f64": "rsqrt.approx.f64",
@@ -135,13 +123,6 @@ def _quotient(site: Site) -> None:
     _write(site, site.main("div.rn.f64", 64, double_operand(site, 3), double_operand(site, 2)))
 
 
-def _compared(relation: str, site: Site) -> None:
-    """The mask has zeros for lanes that do not take part."""
-    code = site.code
-    found = site.main(f"setp.{relation}.f64", 1, double_operand(site, 1), double_operand(site, 2))
-    code.set_mask(site.operands[0], code.compute("and.pred", 1, found, code.exec))
-
-
 # ---- half precision ----
 
 
@@ -149,7 +130,8 @@ def _half(site: Site, index: int) -> Operand:
     """The lower half of operand `index`, or that which an encoding selects."""
     text = site.operands[index]
     is_negative = text.startswith("-") and not text[1:2].isdigit()
-    if "|" in text or "op_sel" in site.instruction.modifiers or "." in text:
+    is_number = "." in text and not site.code.names(text.removeprefix("-"))
+    if "|" in text or "op_sel" in site.instruction.modifiers or is_number:
         raise site.code.refused(f"operand {text!r} of 16 bits")
     word = site.code.single(text.removeprefix("-")) if is_negative else site.integer(index)
     if is_negative:
@@ -162,9 +144,7 @@ def _from_half(site: Site) -> None:
 
 
 def _write_half(site: Site, value: Operand) -> None:
-    wide = site.code.compute("cvt.u32.u16", 32, value)
-    kept = site.code.compute("and.b32", 32, wide, Immediate(0xFFFF))
-    site.code.set_vector(site.operands[0], kept)
+    site.code.set_half(site.operands[0], site.code.compute("cvt.u32.u16", 32, value))
 
 
 def _to_half(site: Site) -> None:
@@ -219,7 +199,6 @@ DOUBLES: Mapping[str, Lowering] = {
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
     **{name: partial(_to_word, mnemonic) for name, mnemonic in _TO_WORD.items()},
     **{name: partial(_from_integer, mnemonic) for name, mnemonic in _FROM_INTEGER.items()},
-    **{f"v_cmp_{name}_f64": partial(_compared, relation) for name, relation in _RELATIONS.items()},
     "v_cvt_f64_f32": _from_single,
     "v_fma_f64": _fused,
     "v_fmac_f64": _added_up,

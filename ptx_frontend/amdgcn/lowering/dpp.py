@@ -68,7 +68,7 @@ def with_first_operand(code: Writer, instruction: AsmInstruction) -> AsmInstruct
 
 def _takes_part(code: Writer, lane: Operand) -> Operand:
     """Whether EXEC has another lane."""
-    mask = code.joined(code.word("exec_lo"), code.word("exec_hi"))
+    mask = code.joined(*code.mask_words("exec"))
     bit = code.compute("and.b64", 64, code.compute("shr.u64", 64, mask, lane), Immediate(1))
     return code.compute("setp.ne.u64", 1, bit, Immediate(0))
 

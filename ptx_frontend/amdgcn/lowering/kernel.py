@@ -7,9 +7,15 @@ from dataclasses import replace
 
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
+from kernelcast.ptx_frontend.amdgcn.encoding import padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
 from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
+    has_ids_apart,
+    is_rdna,
+    plain_name,
+)
 from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     MASK_OPCODES,
@@ -18,6 +24,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     SCC_WRITERS,
 )
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Site
+from kernelcast.ptx_frontend.amdgcn.lowering.together import lower_together
 from kernelcast.ptx_frontend.amdgcn.lowering.vector import MASK_OPERANDS, VECTOR
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
 from kernelcast.ptx_frontend.amdgcn.machine_facts import machine_code
@@ -55,18 +62,7 @@ _ID_BITS = 10
 _VECTOR = ("v_", "ds_", "global_", "flat_", "buffer_", "scratch_")
 _APERTURES = {192: AddressSpace.LOCAL, 196: AddressSpace.SHARED}
 """Where code that has no registers for it finds the upper words of flat addresses."""
-_GCN3 = "gfx803"
-_OF_GCN3 = {
-    "v_add_u32": "v_add_co_u32",
-    "v_sub_u32": "v_sub_co_u32",
-    "v_subrev_u32": "v_subrev_co_u32",
-    "v_addc_u32": "v_addc_co_u32",
-    "v_subb_u32": "v_subb_co_u32",
-    "v_subbrev_u32": "v_subbrev_co_u32",
-}
-"""What GCN 3 calls sums that have a carry, as all of its do (GCN3 ISA, chapter 12.9)."""
-_IDS_APART = ("gfx803", "gfx908")
-"""Architectures that have the numbers of work-items in a register for each axis."""
+_LANES, _NARROW_LANES = 64, 32
 
 
 def lowered_kernel(
@@ -77,6 +73,7 @@ def lowered_kernel(
     `source`: the same kernel as LLVM IR, for its parameters and variables. UnsupportedInstruction
     for an instruction that is not executed.
     """
+    code = replace(code, instructions=tuple(padded(code.instructions)))
     found = _KernelLowering(code, source, metadata, architecture).kernel()
     return replace(found, machine=machine_code(found, code.instructions, metadata, architecture))
 
@@ -88,7 +85,9 @@ class _KernelLowering:
         self._architecture = architecture
         self._assembly, self._source, self._metadata = code, source, metadata
         span = code.instructions[0].span if code.instructions else SourceSpan(source.name, 1, 1)
-        self._code = Writer(span)
+        is_narrow = code.settings.get("wavefront_size32", 0)
+        self._code = Writer(span, _NARROW_LANES if is_narrow else _LANES)
+        self._code.keeps_halves = is_rdna(architecture)
         self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
         self._places = ArgumentPlaces(self._code)
         end = max((p.offset + p.size for p in source.parameters), default=0)
@@ -119,11 +118,9 @@ class _KernelLowering:
         )
 
     def _lower(self, instruction: AsmInstruction, number: int, blocks: dict[str, int]) -> None:
-        if self._architecture == _GCN3:
-            instruction = replace(
-                instruction, opcode=_OF_GCN3.get(instruction.opcode, instruction.opcode)
-            )
-        code, opcode = self._code, instruction.opcode
+        code = self._code
+        instruction = _renamed(instruction, self._architecture)
+        opcode = instruction.opcode
         code.begin(instruction)
         site = Site(code, instruction, self._is_scc_read(number))
         is_vector = opcode.startswith(_VECTOR)
@@ -132,6 +129,8 @@ class _KernelLowering:
             site = replace(site, instruction=with_first_operand(code, instruction))
         if lower_control(site, blocks) or lower_scalar_load(site, self._arguments_of(instruction)):
             pass
+        elif instruction.partner is not None:
+            lower_together(site, VECTOR)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             site.check_modifiers()
             lower(site)
@@ -179,6 +178,7 @@ class _KernelLowering:
                 self._places.known[f"s{number}", f"s{number + 1}"] = 0
             number += count
         number += settings.get("user_sgpr_kernarg_preload_length", 0)
+        number = max(number, settings.get("user_sgpr_count", 0))
         for axis, special in zip("xyz", _GROUP, strict=True):
             if settings.get(f"system_sgpr_workgroup_id_{axis}", 0):
                 code.set_scalar(f"s{number}", [self._special(special)])
@@ -190,7 +190,7 @@ class _KernelLowering:
     def _enter_threads(self, last_axis: int) -> None:
         """The numbers of the work-item: ten bits each of one register, or a register each."""
         code = self._code
-        if self._architecture in _IDS_APART:
+        if has_ids_apart(self._architecture):
             for axis in range(last_axis + 1):
                 code.unguarded("mov.b32", code.word(f"v{axis}"), self._special(_THREAD[axis]))
             return
@@ -225,9 +225,12 @@ class _KernelLowering:
 
 
 def _mask_names(code: Writer, instructions: Sequence[AsmInstruction]) -> Iterator[str]:
-    """The lower registers of pairs that are masks of lanes for some instruction."""
+    """The first registers of what is a mask of lanes for some instruction."""
     yield "exec_lo"
     yield "vcc_lo"
+    if not code.is_wide:
+        yield from _narrow_masks(instructions)
+        return
     for instruction in instructions:
         if instruction.opcode in MASK_OPCODES:
             yield from _lower_names(code, instruction.operands)
@@ -235,6 +238,30 @@ def _mask_names(code: Writer, instructions: Sequence[AsmInstruction]) -> Iterato
             yield from _lower_names(code, [text for text in instruction.operands if "s[" in text])
         elif instruction.opcode.startswith("v_cmp"):
             yield from _lower_names(code, instruction.operands[:1])
+
+
+def _narrow_masks(instructions: Sequence[AsmInstruction]) -> Iterator[str]:
+    """Single scalar registers that are masks of 32 lanes: results, and what is read as one."""
+    for instruction in instructions:
+        opcode, operands = instruction.opcode, instruction.operands
+        found: tuple[str, ...] = ()
+        if opcode.startswith("v_cmp"):
+            found = operands[:1]
+        elif opcode.startswith(("v_cndmask", "v_div_fmas", "v_mad_", "v_div_scale")):
+            found = operands[1:]
+        elif "_co_" in opcode:
+            found = (operands[1], *operands[4:])
+        yield from (text for text in found if text.startswith("s"))
+
+
+def _renamed(instruction: AsmInstruction, architecture: str) -> AsmInstruction:
+    """The instruction by the name that the tables have for it."""
+    partner = instruction.partner
+    return replace(
+        instruction,
+        opcode=plain_name(instruction.opcode, architecture),
+        partner=None if partner is None else _renamed(partner, architecture),
+    )
 
 
 def _lower_names(code: Writer, operands: Sequence[str]) -> Iterator[str]:

@@ -28,10 +28,9 @@ def _lanes_below(which: int, site: Site) -> None:
 def _first_lane(site: Site) -> None:
     """The value of the lowest lane that takes part; of lane 0 where none does."""
     code = site.code
-    words = code.word("exec_lo"), code.word("exec_hi")
-    turned = code.compute("brev.b64", 64, code.joined(*words))
+    turned = code.compute("brev.b64", 64, code.joined(*code.mask_words("exec")))
     first = code.compute("clz.b64", 32, turned)
-    first = code.compute("and.b32", 32, first, Immediate(63))
+    first = code.compute("and.b32", 32, first, Immediate(code.lanes - 1))
     _read(site, site.integer(1), first)
 
 

@@ -263,7 +263,7 @@ def lower_scalar_load(site: Site, arguments: Arguments | None) -> bool:
     code, words = site.code, int(match[1] or 1)
     text = site.operands[2]
     is_constant = not code.names(text)
-    distance = int(text, 0) if is_constant else 0
+    distance = int(text, 0) if is_constant and text != "null" else 0
     distance += _offset(site) + (arguments.first if arguments is not None else 0)
     found: list[Operand] = []
     if arguments is not None and is_constant:

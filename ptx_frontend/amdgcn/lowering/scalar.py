@@ -16,9 +16,13 @@ __all__ = ["MASK_OPCODES", "SCALAR", "SCC_READERS", "SCC_WRITERS"]
 _ZERO = Immediate(0)
 _SUMS = {"s_add_u32": "add.u32", "s_sub_u32": "sub.u32"}
 _SIGNED_SUMS = {"s_add_i32": "add.s32", "s_sub_i32": "sub.s32"}
-_LOGIC = {"and": ("and", False), "or": ("or", False), "xor": ("xor", False)}
-_NEGATED = {"andn2": ("and", True), "orn2": ("or", True)}
-_BITWISE = {**_LOGIC, **_NEGATED}
+_BITWISE = {
+    **{name: (name, False, False) for name in ("and", "or", "xor")},
+    **{f"{name}n2": (name, True, False) for name in ("and", "or")},
+    **{f"n{name}": (name, False, True) for name in ("and", "or")},
+    "xnor": ("xor", False, True),
+}
+"""What is computed, and whether the second operand and the result are negated."""
 _SHIFTS = {"s_lshl_b32": "shl.b32", "s_lshr_b32": "shr.u32", "s_ashr_i32": "shr.s32"}
 _WIDE_SHIFTS = {"s_lshl_b64": "shl.b64", "s_lshr_b64": "shr.u64", "s_ashr_i64": "shr.s64"}
 _PLAIN = {"s_mul_i32": "mul.lo.s32", "s_mul_hi_u32": "mul.hi.u32", "s_mul_hi_i32": "mul.hi.s32"}
@@ -115,13 +119,27 @@ def _extremum(mnemonic: str, site: Site) -> None:
 
 
 def _bits(name: str, site: Site) -> None:
-    mnemonic, is_negated = _BITWISE[name]
-    first, second = site.integer(1), site.integer(2)
-    if is_negated:
-        second = site.code.compute("not.b32", 32, second)
-    found = site.main(f"{mnemonic}.b32", 32, first, second)
+    found = _bitwise(name, site, site.integer(1), site.integer(2))
     site.scc(lambda: _is_set(site, found))
     site.code.set_scalar(site.operands[0], [found])
+
+
+def _bitwise(name: str, site: Site, first: Operand, second: Operand) -> Operand:
+    mnemonic, is_other_negated, is_negated = _BITWISE[name]
+    if is_other_negated:
+        second = site.code.compute("not.b32", 32, second)
+    found = site.main(f"{mnemonic}.b32", 32, first, second)
+    return site.code.compute("not.b32", 32, found) if is_negated else found
+
+
+def _save_exec_word(name: str, site: Site) -> None:
+    """The old EXEC of 32 lanes, and a new one that combines the operand with it."""
+    code = site.code
+    old = code.compute("mov.b32", 32, code.word("exec_lo"))
+    new = _bitwise(name, site, site.integer(1), old)
+    code.set_scalar(site.operands[0], [old])
+    code.set_scalar("exec_lo", [new])
+    site.scc(lambda: _is_set(site, new))
 
 
 def _shift(mnemonic: str, site: Site) -> None:
@@ -214,11 +232,12 @@ def _combined(
     site: Site, name: str, first: tuple[Operand, ...], second: tuple[Operand, ...]
 ) -> tuple[Operand, ...]:
     """The words and the bit of the own lane: (low, high, bit)."""
-    mnemonic, is_negated = _BITWISE[name]
+    mnemonic, is_other_negated, is_negated = _BITWISE[name]
     found: list[Operand] = []
     for a, b, kind, bits in zip(first, second, ("b32", "b32", "pred"), (32, 32, 1), strict=True):
-        other = site.code.compute(f"not.{kind}", bits, b) if is_negated else b
-        found.append(site.code.compute(f"{mnemonic}.{kind}", bits, a, other))
+        other = site.code.compute(f"not.{kind}", bits, b) if is_other_negated else b
+        value = site.code.compute(f"{mnemonic}.{kind}", bits, a, other)
+        found.append(site.code.compute(f"not.{kind}", bits, value) if is_negated else value)
     return tuple(found)
 
 
@@ -232,12 +251,18 @@ def _mask(site: Site, text: str) -> tuple[Operand, ...]:
 
 
 def _is_mask(site: Site, text: str) -> bool:
+    """Whether a pair may be a mask of lanes: of 32 lanes none is."""
+    if not site.code.is_wide:
+        return False
     names = site.code.names(text)
     return not names or names[0] in site.code.mask_names
 
 
 def _set_mask(site: Site, text: str, mask: tuple[Operand, ...]) -> None:
     """Writes both forms of a mask, which agree."""
+    if not site.code.is_wide:
+        site.code.set_scalar(text, mask[:2])
+        return
     names = site.code.names(text)
     for name, value in zip(names, mask, strict=False):
         site.code.unguarded("mov.b32", site.code.word(name), value)
@@ -328,6 +353,7 @@ SCALAR: Mapping[str, Lowering] = {
     "s_bitcmp1_b32": partial(_test_bit, 1),
     **{f"s_{name}_b64": partial(_mask_logic, name) for name in _BITWISE},
     **{f"s_{name}_saveexec_b64": partial(_save_exec, name) for name in _BITWISE},
+    **{f"s_{name}_saveexec_b32": partial(_save_exec_word, name) for name in _BITWISE},
     "s_mov_b64": _move_mask,
     "s_not_b64": _not_mask,
     "s_cselect_b64": _choose_mask,

@@ -1,4 +1,4 @@
-"""Vector instructions: integers, floating-point numbers, comparisons.
+"""Vector instructions: integers, floating-point numbers, choices.
 
 Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 6, 12.7 to 12.11. The quotient
 of `v_div_fixup_f32` is rounded correctly, which is what its sequence computes.
@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
+from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
 from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.shorts import SHORTS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
@@ -58,19 +60,6 @@ _OF_ONE = {
 }
 """What the hardware approximates within 1 ulp: here it is rounded correctly."""
 _OF_INTEGER = {"v_cvt_f32_i32": "cvt.rn.f32.s32", "v_cvt_f32_u32": "cvt.rn.f32.u32"}
-_FLOAT_RELATIONS = {
-    **{name: name for name in ("lt", "eq", "le", "gt", "ge")},
-    "lg": "ne",
-    "o": "num",
-    "u": "nan",
-    "nge": "ltu",
-    "nlg": "equ",
-    "ngt": "leu",
-    "nle": "gtu",
-    "neq": "neu",
-    "nlt": "geu",
-}
-_RELATIONS = {"lt": "lt", "eq": "eq", "le": "le", "gt": "gt", "ne": "ne", "ge": "ge"}
 MASK_OPERANDS = (
     "v_cndmask_b32",
     "v_addc_co_u32",
@@ -147,15 +136,6 @@ def _sum_of_24_bits(site: Site) -> None:
     _write(site, site.main("mad.lo.u32", 32, *operands))
 
 
-def _compared(mnemonic: str, is_number: bool, site: Site) -> None:
-    """The mask has zeros for lanes that do not take part."""
-    operands = [site.number(n) if is_number else site.integer(n) for n in (1, 2)]
-    if mnemonic.endswith("16"):
-        operands = [site.code.compute("cvt.u16.u32", 16, operand) for operand in operands]
-    found = site.main(mnemonic, 1, *operands)
-    site.code.set_mask(site.operands[0], site.code.compute("and.pred", 1, found, site.code.exec))
-
-
 def _chosen(site: Site) -> None:
     mask = site.code.compute("mov.pred", 1, site.code.mask(site.operands[3]))
     _write(site, site.main("selp.b32", 32, site.number(2), site.number(1), mask))
@@ -226,17 +206,6 @@ def _quotient(site: Site) -> None:
     _write(site, site.main("div.rn.f32", 32, site.number(3), site.number(2)))
 
 
-def _short(mnemonic: str, site: Site) -> None:
-    """A result of 16 bits, above which there are zeros."""
-    found = site.main(mnemonic, 32, site.integer(1), site.integer(2))
-    _write(site, site.code.compute("and.b32", 32, found, Immediate(0xFFFF)))
-
-
-def _short_shift(site: Site) -> None:
-    found = site.main("shl.b32", 32, site.integer(2), site.amount(1, 16))
-    _write(site, site.code.compute("and.b32", 32, found, Immediate(0xFFFF)))
-
-
 def _permuted_bytes(site: Site) -> None:
     """`v_perm_b32`: bytes 0 to 3 are those of the second operand, 4 to 7 of the first."""
     code, how = site.code, site.integer(3)
@@ -299,18 +268,6 @@ def _moved_pair(site: Site) -> None:
     _write(site, *copies)
 
 
-_COMPARISONS: dict[str, Lowering] = {
-    f"v_cmp_{name}_f32": partial(_compared, f"setp.{relation}.f32", True)
-    for name, relation in _FLOAT_RELATIONS.items()
-}
-for _name, _relation in _RELATIONS.items():
-    for _kind in ("i", "u"):
-        _type = "s" if _kind == "i" else "u"
-        for _bits in (16, 32):
-            _COMPARISONS[f"v_cmp_{_name}_{_kind}{_bits}"] = partial(
-                _compared, f"setp.{_relation}.{_type}{_bits}", False
-            )
-
 VECTOR: Mapping[str, Lowering] = {
     "v_mov_b32": _move,
     **{name: partial(_plain, mnemonic) for name, mnemonic in _PLAIN.items()},
@@ -329,7 +286,8 @@ VECTOR: Mapping[str, Lowering] = {
     "v_bfi_b32": _inserted,
     "v_mul_u32_u24": _product_of_24_bits,
     "v_mad_u32_u24": _sum_of_24_bits,
-    **_COMPARISONS,
+    **COMPARISONS,
+    **SHORTS,
     **CARRIES,
     **LANES,
     **DOUBLES,
@@ -358,8 +316,6 @@ VECTOR: Mapping[str, Lowering] = {
     "v_ldexp_f32": _scaled,
     "v_div_scale_f32": _division_scale,
     "v_div_fixup_f32": _quotient,
-    "v_add_u16": partial(_short, "add.u32"),
-    "v_lshlrev_b16": _short_shift,
     "v_perm_b32": _permuted_bytes,
     "v_pk_mov_b32": _moved_pair,
     "v_pk_fma_f32": partial(_pair_of_floats, "fma.rn.f32"),

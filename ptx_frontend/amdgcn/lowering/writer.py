@@ -27,9 +27,15 @@ _APERTURES = {
     "src_shared_base": WINDOWS[AddressSpace.SHARED],
 }
 """Where flat addresses have the memory of a work-item, and of a work-group."""
+_LOWER, _UPPER = ".l", ".h"
+"""What follows the name of a register of which an operand is a half."""
+_NOTHING = "null"
+"""The register that reads as zero, and that nothing is kept in."""
 _FLOAT = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 _MASK = (1 << 32) - 1
+_HALF = Immediate(16)
 _WIDE_MASK = (1 << 64) - 1
+_WORD_LANES = 32
 _TURNS = {"0.15915494": 0.15915494309189532}
 
 
@@ -39,7 +45,7 @@ def register_names(operand: str) -> list[str]:
         return list(_PAIRS[operand])
     if operand in _SINGLES:
         return [operand]
-    match = _REGISTER.fullmatch(operand)
+    match = _REGISTER.fullmatch(operand.removesuffix(_UPPER).removesuffix(_LOWER))
     if match is None:
         return []
     if match["one"]:
@@ -50,7 +56,11 @@ def register_names(operand: str) -> list[str]:
 class Writer(InstructionWriter):
     """The instructions of a kernel; the first one with `is_main` counts for the machine's own."""
 
-    def __init__(self, span: SourceSpan) -> None:
+    def __init__(self, span: SourceSpan, lanes: int = 64) -> None:
+        self.lanes = lanes
+        """Lanes of a wavefront: a mask of them is a pair of scalar registers, or one."""
+        self.keeps_halves = False
+        """Whether results of 16 bits leave the upper half of their register as it is."""
         self.file = RegisterFile()
         self.builder = BasicBlockBuilder(span, self.file)
         self.exec = self.file.new("exec", 1)
@@ -119,7 +129,11 @@ class Writer(InstructionWriter):
     def source(self, operand: str, *, is_double: bool = False) -> list[Operand]:
         """The words of an operand; a constant has one, or two for a double."""
         if names := self.names(operand):
-            return [self.word(name) for name in names]
+            words: list[Operand] = [self.word(name) for name in names]
+            is_upper = operand.endswith(_UPPER)
+            return [self.compute("shr.u32", 32, words[0], _HALF)] if is_upper else words
+        if operand == _NOTHING:
+            return [Immediate(0)]
         if operand in _APERTURES:
             return [Immediate(_APERTURES[operand] & _MASK), Immediate(_APERTURES[operand] >> 32)]
         if _FLOAT.fullmatch(operand):
@@ -175,9 +189,20 @@ class Writer(InstructionWriter):
 
     # ---- masks of lanes ----
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether masks of lanes are pairs of registers."""
+        return self.lanes > _WORD_LANES
+
+    def mask_words(self, name: str) -> tuple[Operand, Operand]:
+        """The words of `exec`, `vcc` or `vcc_lo`; the upper one is zero where there is none."""
+        lower = f"{name.removesuffix('_lo')}_lo"
+        upper = self.word(f"{lower[:-2]}hi") if self.is_wide else Immediate(0)
+        return self.word(lower), upper
+
     def mask(self, operand: str) -> Operand:
         """A pair of scalar registers, or -1 or 0, as the bit of the own lane."""
-        if operand in ("0", "-1"):
+        if operand in ("0", "-1", _NOTHING):
             return Immediate(int(operand == "-1"))
         if names := self.names(operand):
             return self.mask_register(names[0])
@@ -192,10 +217,12 @@ class Writer(InstructionWriter):
         return self._masks[name]
 
     def set_mask(self, operand: str, predicate: Operand) -> None:
-        """Writes a pair of scalar registers: the lanes where the predicate holds."""
-        low, high = self.names(operand)[:2]
+        """Writes the registers of a mask: the lanes where the predicate holds."""
+        if operand == _NOTHING:
+            return
+        low, *rest = self.names(operand)
         self.unguarded("mov.pred", self.mask_register(low), predicate)
-        words = self.word(low), self.word(high)
+        words = self.word(low), self.word(rest[0]) if self.is_wide else self.register(32)
         guard, self.guard = self.guard, None
         self.exchange(WARP_OPCODES["lane.ballot"], words, (self.mask_register(low),))
         self.guard = guard
@@ -208,6 +235,8 @@ class Writer(InstructionWriter):
 
     def set_scalar(self, operand: str, values: Sequence[Operand]) -> None:
         """Writes scalar registers, and the bit of the own lane in every pair that they may be."""
+        if operand == _NOTHING:
+            return
         names = self.names(operand)
         guard, self.guard = self.guard, None
         for name, value in zip(names, values, strict=True):
@@ -217,7 +246,9 @@ class Writer(InstructionWriter):
         self.guard = guard
 
     def _pairs_with(self, names: Sequence[str]) -> list[str]:
-        """The lower registers of pairs of which one is written; only those that are masks."""
+        """The first registers of masks of which one is written."""
+        if not self.is_wide:
+            return [name for name in names if name in self.mask_names]
         found: dict[str, None] = {}
         for name in names:
             if name in ("vcc_hi", "exec_hi"):
@@ -230,9 +261,14 @@ class Writer(InstructionWriter):
         return [name for name in found if name in self.mask_names]
 
     mask_names: frozenset[str] = frozenset()
-    """The lower registers of all pairs that some instruction takes for a mask of lanes."""
+    """The first registers of all that some instruction takes for a mask of lanes."""
 
     def _mask_from_words(self, low_name: str) -> None:
+        if not self.is_wide:
+            moved = self.compute("shr.u32", 32, self.word(low_name), self.lane())
+            bit = self.compute("and.b32", 32, moved, Immediate(1))
+            self.assign("setp.ne.u32", self.mask_register(low_name), bit, Immediate(0))
+            return
         high_name = f"{low_name[:-2]}hi" if "_" in low_name else f"s{int(low_name[1:]) + 1}"
         value = self.joined(self.word(low_name), self.word(high_name))
         moved = self.compute("shr.u64", 64, value, self.lane())
@@ -250,6 +286,22 @@ class Writer(InstructionWriter):
         names = self.names(operand)
         for name, value in zip(names, values, strict=True):
             self.assign("mov.b32", self.word(name), value)
+
+    def set_half(self, operand: str, value: Operand) -> None:
+        """Writes the half of a vector register that 16 bits of a word are for.
+
+        The other half is zero, or what it was where the generation keeps it.
+        """
+        kept = self.compute("and.b32", 32, value, Immediate(0xFFFF))
+        (name,) = self.names(operand)
+        if operand.endswith(_UPPER):
+            kept = self.compute("shl.b32", 32, kept, _HALF)
+            own = self.compute("and.b32", 32, self.word(name), Immediate(0xFFFF))
+            kept = self.compute("or.b32", 32, kept, own)
+        elif self.keeps_halves:
+            own = self.compute("and.b32", 32, self.word(name), Immediate(0xFFFF0000))
+            kept = self.compute("or.b32", 32, kept, own)
+        self.assign("mov.b32", self.word(name), kept)
 
     def main(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
         """What the machine's instruction computes; it counts."""

@@ -15,7 +15,8 @@ from kernelcast.execution.code import AMD_EXECUTED
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.amd.generated_code import GeneratedCode
-from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
+from kernelcast.ptx_frontend.amdgcn.code_image import read_image
+from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes, padded
 from kernelcast.ptx_frontend.amdgcn.text import read_kernel
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.metric_names import Naming, metrics
@@ -46,6 +47,14 @@ NOT_BIT_EQUAL = ("softmax", "attention_tile")
 """Kernels with `expf`: LLVM makes it of `v_exp_f32` and products, the IR run rounds correctly."""
 
 
+MATRIX_PRODUCT = "matrix_core_product"
+
+
+def lanes_of(architecture: str) -> int:
+    """Lanes of a wavefront as LLVM compiles for it: 32 on RDNA."""
+    return 32 if architecture in ("gfx1030", "gfx1100") else 64
+
+
 def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
     module = loaded(case.file)
     assert isinstance(module.native, GeneratedCode)
@@ -53,6 +62,7 @@ def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
     return RunnableKernel(module.native.amd_kernel(symbol, architecture))
 
 
+NO_MATRIX_CORES = ("gfx803", "gfx1030", "gfx1100")
 ROUNDED_TWICE = (
     *("star5_2d", "convolution2d", "fir", "multiply", "kmeans_assign", "nbody", "fft512"),
     "layernorm",
@@ -64,26 +74,31 @@ ROUNDED_TWICE = (
 @pytest.mark.parametrize("architecture", AMD_EXECUTED)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
 def test_results_are_those_of_the_ir(case: Case, architecture: str) -> None:
-    if (architecture, case.entry) == ("gfx803", "matrix_core_product"):
+    if architecture in NO_MATRIX_CORES and case.entry == MATRIX_PRODUCT:
         with pytest.raises(CompilationError, match="Cannot select: intrinsic"):
             machine_kernel(case, architecture)
         return
     kernel = machine_kernel(case, architecture)
-    found = case.run({case.entry: kernel}, engine="jit", warp_width=64)
+    found = case.run({case.entry: kernel}, engine="jit", warp_width=lanes_of(architecture))
     case.check(found)
-    source = case.run(loaded(case.file), engine="jit", warp_width=64)
+    source = case.run(loaded(case.file), engine="jit", warp_width=lanes_of(architecture))
     for name, value in source.items():
         is_near = case.entry in NOT_BIT_EQUAL
         is_near |= architecture == "gfx803" and case.entry in ROUNDED_TWICE
         assert is_near or np.array_equal(found[name], value), name
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("architecture", ["gfx90a", "gfx1030", "gfx1100"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.entry)
-def test_both_engines_find_the_same_bits(case: Case) -> None:
-    kernel = machine_kernel(case, "gfx90a")
+def test_both_engines_find_the_same_bits(case: Case, architecture: str) -> None:
+    if architecture in NO_MATRIX_CORES and case.entry == MATRIX_PRODUCT:
+        return
+    kernel = machine_kernel(case, architecture)
+    lanes = lanes_of(architecture)
     one, other = (
-        case.run({case.entry: kernel}, engine=name, warp_width=64) for name in ("jit", "reference")
+        case.run({case.entry: kernel}, engine=name, warp_width=lanes)
+        for name in ("jit", "reference")
     )
     assert all(np.array_equal(value, other[name]) for name, value in one.items())
 
@@ -100,8 +115,10 @@ def test_machine_code_is_executed_unless_the_source_is_asked_for() -> None:
     assert run("vector_add", "native").code == "gfx90a"
     assert run("vector_add", "auto").code == "gfx90a"
     assert run("vector_add", "source").code == "source"
-    with pytest.raises(LaunchError, match="machine code of Radeon RX 6900 XT is not read"):
-        run("vector_add", "native", "rx-6900-xt")
+    assert run("vector_add", "auto", "rx-6900-xt").code == "gfx1030"
+    assert run("vector_add", "native", "rx-7900-xtx").code == "gfx1100"
+    with pytest.raises(LaunchError, match="machine code of .*B580.* is not read"):
+        run("vector_add", "native", "arc-b580")
 
 
 def test_each_instruction_of_the_machine_counts_as_one() -> None:
@@ -215,7 +232,6 @@ def test_a_source_has_no_counts_of_instructions_in_rocprof() -> None:
     assert not any(name.startswith("SQ_INSTS") for name in found)
 
 
-WITHOUT_MATRIX_CORES = ("matrix_core_product", "gfx803")
 WITH_LOCAL_MEMORY = (
     *("transpose_tiled", "multiply", "kmeans_assign", "nbody", "fft512", "partial_sums", "scan"),
     *("shared_atomics", "bitonic_sort", "softmax", "attention_tile"),
@@ -228,7 +244,8 @@ def cases_of_code(*left_out: str) -> list[tuple[Case, str]]:
         (case, architecture)
         for case in CASES
         for architecture in AMD_EXECUTED
-        if case.entry not in left_out and (case.entry, architecture) != WITHOUT_MATRIX_CORES
+        if case.entry not in left_out
+        and (case.entry != MATRIX_PRODUCT or architecture not in NO_MATRIX_CORES)
     ]
 
 
@@ -236,27 +253,34 @@ def named(value: Case | str) -> str:
     return value if isinstance(value, str) else value.entry
 
 
-def test_a_gpu_without_matrix_cores_has_no_code_of_their_products() -> None:
-    entry, architecture = WITHOUT_MATRIX_CORES
-    (case,) = (case for case in CASES if case.entry == entry)
+@pytest.mark.parametrize("architecture", NO_MATRIX_CORES)
+def test_a_gpu_without_matrix_cores_has_no_code_of_their_products(architecture: str) -> None:
+    (case,) = (case for case in CASES if case.entry == MATRIX_PRODUCT)
     with pytest.raises(CompilationError, match="no code of matrix_core_product"):
         machine_kernel(case, architecture)
 
 
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize(("case", "architecture"), cases_of_code(), ids=named)
-def test_code_is_as_long_as_llvm_says(case: Case, architecture: str) -> None:
+def test_code_is_as_long_as_llvm_makes_it(case: Case, architecture: str) -> None:
+    """What an assembler puts before aligned instructions counts, too."""
     module = loaded(case.file)
     assert isinstance(module.native, GeneratedCode)
     (symbol,) = (name for name in module if case.entry in name)
-    text = module.native.code(symbol, architecture).assembly
-    said = re.search(r"^; codeLenInByte = (\d+)", text, re.MULTILINE)
-    assert said is not None
-    code = read_kernel(text, symbol, "code")
-    assert sum(map(instruction_bytes, code.instructions)) == int(said[1])
+    made = module.native.code(symbol, architecture)
+    code = read_kernel(made.assembly, symbol, "code")
+    (image,) = read_image(made.object).kernels.values()
+    assert sum(map(instruction_bytes, padded(code.instructions))) == len(image.content)
 
 
-OCCUPANCY = {"gfx803": "r9-nano", "gfx908": "mi100", "gfx90a": "mi210", "gfx942": "mi300x"}
+OCCUPANCY = {
+    "gfx803": "r9-nano",
+    "gfx908": "mi100",
+    "gfx90a": "mi210",
+    "gfx942": "mi300x",
+    "gfx1030": "rx-6900-xt",
+    "gfx1100": "rx-7900-xtx",
+}
 
 
 @pytest.mark.drawn(6)
