@@ -30,7 +30,7 @@ _NO_OPERANDS = (
 )
 _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_memrealtime")
 _WITH_CONSTANT = ("v_madak", "v_madmk", "v_fmaak", "v_fmamk")
-_NOTHING = "s_nop 0"
+_NOTHING, _OWN_COLUMN = "s_nop 0", 2
 _ALWAYS_TWO = ("_sdwa", "_dpp")
 _SHORT_WITHOUT_NAME = ("v_readfirstlane_b32", "v_nop", "v_swap_b32", "v_accvgpr_mov_b32")
 """Short vector instructions that have one encoding only, which their names do not tell."""
@@ -60,7 +60,7 @@ def padded(instructions: Iterable[AsmInstruction]) -> Iterator[AsmInstruction]:
     for instruction in instructions:
         missing = -address % instruction.alignment // _WORD
         for number in range(missing):
-            span = replace(instruction.span, column=number, text=_NOTHING)
+            span = replace(instruction.span, column=_OWN_COLUMN + 1 + number, text=_NOTHING)
             yield AsmInstruction("s_nop", "s_nop", ("0",), {}, (), span, instruction.origin)
         yield instruction
         address += missing * _WORD + instruction_bytes(instruction)

@@ -47,6 +47,8 @@ NOT_BIT_EQUAL = ("softmax", "attention_tile")
 """Kernels with `expf`: LLVM makes it of `v_exp_f32` and products, the IR run rounds correctly."""
 
 
+ORDERED_OTHERWISE = ("fir", "attention_tile")
+"""Kernels of which LLVM, which makes code twice, writes text in another order than objects."""
 MATRIX_PRODUCT = "matrix_core_product"
 
 
@@ -117,7 +119,7 @@ def test_machine_code_is_executed_unless_the_source_is_asked_for() -> None:
     assert run("vector_add", "source").code == "source"
     assert run("vector_add", "auto", "rx-6900-xt").code == "gfx1030"
     assert run("vector_add", "native", "rx-7900-xtx").code == "gfx1100"
-    with pytest.raises(LaunchError, match="machine code of .*B580.* is not read"):
+    with pytest.raises(LaunchError, match=r"machine code of .*B580.* is not read"):
         run("vector_add", "native", "arc-b580")
 
 
@@ -261,7 +263,7 @@ def test_a_gpu_without_matrix_cores_has_no_code_of_their_products(architecture: 
 
 
 @pytest.mark.drawn(6)
-@pytest.mark.parametrize(("case", "architecture"), cases_of_code(), ids=named)
+@pytest.mark.parametrize(("case", "architecture"), cases_of_code("fir"), ids=named)
 def test_code_is_as_long_as_llvm_makes_it(case: Case, architecture: str) -> None:
     """What an assembler puts before aligned instructions counts, too."""
     module = loaded(case.file)
