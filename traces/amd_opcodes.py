@@ -1,4 +1,4 @@
-"""What AMD's machine instructions (GCN and CDNA) are, by mnemonic.
+"""What AMD's machine instructions (GCN, CDNA and RDNA) are, by mnemonic.
 
 A wavefront's instructions are of the kinds below, of which a SIMD issues one of each in its turn,
 from different wavefronts (AMD Graphics Core Next architecture white paper, 2012, "Compute unit
@@ -38,7 +38,8 @@ class AmdKind(Enum):
 class AmdInstruction:
     """`rate`: which lanes of `[timing]` a vector instruction takes.
 
-    `results`: how many numbers each lane computes of what the IR counts once. `tensor_type` and
+    `results`: how many numbers each lane computes of what the IR counts once. `flops` of a lane
+    where two instructions are one. `tensor_type` and
     `tensor_operations`, of one lane, are those of a product of matrices.
     """
 
@@ -47,13 +48,31 @@ class AmdInstruction:
     results: int = 1
     tensor_type: str = ""
     tensor_operations: int = 0
+    flops: int | None = None
 
 
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
 _INTERNAL = (
     *("s_waitcnt", "s_nop", "s_sleep", "s_barrier", "s_setprio", "s_code_end", "s_inst_prefetch"),
-    *("s_icache_inv", "s_clause", "s_wakeup", "s_sethalt", "s_ttracedata"),
+    *(
+        "s_delay_alu",
+        "s_set_inst_prefetch",
+        "s_icache_inv",
+        "s_clause",
+        "s_wakeup",
+        "s_sethalt",
+        "s_ttracedata",
+    ),
 )
+_CACHES = ("buffer_gl0", "buffer_gl1", "buffer_inv", "buffer_wb")
+"""How instructions begin that write back or forget what caches hold."""
+_TOGETHER = "::"
+"""What stands between the names of two instructions that RDNA 3 issues as one."""
+_DUAL_FLOPS = {
+    **dict.fromkeys(("fmac", "fmaak", "fmamk"), 2),
+    **dict.fromkeys(("add", "sub", "subrev", "mul"), 1),
+}
+_DUAL_FLOAT = re.compile(r"v_dual_([a-z]+)_f32")
 _BRANCHES = ("s_branch", "s_cbranch", "s_endpgm", "s_setpc", "s_swappc", "s_call", "s_trap")
 _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_memrealtime")
 _MATRIX = re.compile(
@@ -80,12 +99,17 @@ def amd_instruction(mnemonic: str) -> AmdInstruction | None:
         return AmdInstruction(_scalar_kind(name))
     if name.startswith("v_mfma"):
         return _product(name)
+    if _TOGETHER in name:
+        flops = sum(_DUAL_FLOPS.get(half, 0) for half in _DUAL_FLOAT.findall(name))
+        return AmdInstruction(AmdKind.VALU, "fp32", flops=flops)
     if name.startswith("v_"):
         return AmdInstruction(AmdKind.VALU, _rate(name), 2 if name.startswith("v_pk_") else 1)
     if name.startswith("ds_"):
         return AmdInstruction(AmdKind.LDS)
     if name.startswith("flat_"):
         return AmdInstruction(AmdKind.FLAT)
+    if name.startswith(_CACHES):
+        return AmdInstruction(AmdKind.INTERNAL)
     if name.startswith(("global_", "buffer_", "scratch_", "tbuffer_", "image_")):
         return AmdInstruction(AmdKind.VMEM)
     return None

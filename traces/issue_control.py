@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LGKM", "SCOREBOARDS", "VM", "IssueControl"]
+__all__ = ["LGKM", "SCOREBOARDS", "VM", "VS", "IssueControl"]
 
 SCOREBOARDS = 6
 """Scoreboards of a warp on NVIDIA GPUs since Maxwell."""
-VM, LGKM = range(2)
-"""Counters of a wavefront on AMD's GPUs: of vector memory, and of scalar and local memory."""
+VM, LGKM, VS = range(3)
+"""Counters of a wavefront on AMD's GPUs: of vector memory, and of scalar and local memory.
+
+RDNA counts stores to vector memory apart, in the last one.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,9 @@ class IssueControl:
 
     AMD's code has no control bits. There an instruction is `bytes` long; it counts in `counters`
     until its result is there; a wait lets `left` of each counter go on, as many as there are
-    counters, or does not wait where that is empty.
+    counters, or does not wait where that is empty. What `is_interlocked` waits in hardware for the
+    registers that it reads; later instructions wait for those that it writes, if no counter says
+    when they are there.
     """
 
     address: int
@@ -39,3 +44,4 @@ class IssueControl:
     bytes: int = 16
     counters: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
+    is_interlocked: bool = False

@@ -13,6 +13,7 @@ from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.traces.amd_opcodes import AMD_ARCHITECTURE
 
 __all__ = ["interval_bound"]
 
@@ -100,7 +101,10 @@ def _terms(profile: KernelProfile, device: Device, factor: float) -> _Terms:
 
 
 def _issue(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
-    slots = device.sm.warp_schedulers * timing.issues_per_scheduler / timing.issue_cycles
+    is_machine_code = profile.code.startswith(AMD_ARCHITECTURE)
+    issues = timing.mixed_issues if is_machine_code else 0
+    issues = issues or timing.issues_per_scheduler
+    slots = device.sm.warp_schedulers * issues / timing.issue_cycles
     cycles = profile.instructions.warp_instructions / (slots * device.architecture.sm_count)
     yield "issue", "warp instructions / issue slots", device.seconds(cycles)
 

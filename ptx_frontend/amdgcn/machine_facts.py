@@ -4,6 +4,10 @@ A wavefront issues one instruction in a turn of its SIMD, which comes every four
 Graphics Core Next architecture white paper, 2012); `s_nop` and `s_sleep` say for how long it rests.
 Registers need no scoreboards: results of vector and scalar instructions are there in the next turn,
 and loads are waited for by counters (AMD Instinct MI200 Instruction Set Architecture, 4.4).
+
+RDNA issues one in every cycle, holds it until the registers are there that it reads, and counts
+stores apart from loads (AMD RDNA architecture white paper; RDNA 2 Instruction Set Architecture,
+4.4).
 """
 
 from __future__ import annotations
@@ -15,12 +19,15 @@ from collections.abc import Iterator, Sequence
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import is_rdna
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import register_names
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
+from kernelcast.ptx_frontend.amdgcn.unnamed_registers import SCC, unnamed_registers
 from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load, Store
 from kernelcast.simcore.isa.ir.machine_code import (
     LGKM,
     VM,
+    VS,
     AmdKind,
     IssueControl,
     MachineCode,
@@ -35,6 +42,7 @@ _TURN = 4
 _SLEEP = 64
 """Cycles of one unit of `s_sleep`."""
 _LEFT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
+_STORES_LEFT = re.compile(r"s_waitcnt_vscnt null, (\w+)")
 _MOST_LEFT = 63
 _COUNTERS = {
     AmdKind.VMEM: (VM,),
@@ -43,12 +51,13 @@ _COUNTERS = {
     AmdKind.SMEM: (LGKM,),
     AmdKind.MESSAGE: (LGKM,),
 }
+_TWO_RESULTS = re.compile(r"_co_|v_div_scale|v_mad_[ui]64")
 _WORDS = re.compile(r"dwordx(\d)|_b(64|96|128)$")
 _WORD_BITS = 32
 _ALL = 1 << 10
 _RETURNS = ("glc", "sc0")
-_WRITES_NOTHING = re.compile(r"_store_|^ds_write|^s_cmp|^s_bitcmp|^s_c?branch|^s_store")
-_ATOMIC = re.compile(r"_atomic_|^ds_(?!read|write|bpermute|permute|swizzle)")
+_WRITES_NOTHING = re.compile(r"_store_|^ds_(?:write|store)|^s_cmp|^s_bitcmp|^s_c?branch|^s_store")
+_ATOMIC = re.compile(r"_atomic_|^ds_(?!read|write|load|store|bpermute|permute|swizzle)")
 
 
 def machine_code(
@@ -58,7 +67,7 @@ def machine_code(
     architecture: str,
 ) -> MachineCode:
     """The facts of a kernel that was made of `code`, by pc."""
-    by_place, names = dict[tuple[int, int], MachineInstruction](), _Names()
+    by_place, names = dict[tuple[int, int], MachineInstruction](), _Names(is_rdna(architecture))
     address = 0
     for instruction in code:
         size = instruction_bytes(instruction)
@@ -84,14 +93,19 @@ def _place(span: SourceSpan) -> tuple[int, int]:
     return span.line, span.column
 
 
-class _Names:
-    """Numbers of registers, in the order in which they are met."""
+def _names_of(operand: str) -> Sequence[str]:
+    return (operand,) if operand == SCC else register_names(operand)
 
-    def __init__(self) -> None:
+
+class _Names:
+    """Numbers of registers, in the order in which they are met, for a generation of GPUs."""
+
+    def __init__(self, is_rdna: bool) -> None:
+        self.is_rdna = is_rdna
         self.numbers: dict[str, int] = {}
 
     def of(self, operands: Sequence[str]) -> tuple[int, ...]:
-        found = (name for text in operands for name in register_names(text.strip("-|")))
+        found = (name for text in operands for name in _names_of(text.strip("-|")))
         return tuple(
             dict.fromkeys(self.numbers.setdefault(name, len(self.numbers)) for name in found)
         )
@@ -100,23 +114,24 @@ class _Names:
 def _facts(
     instruction: AsmInstruction, address: int, size: int, names: _Names
 ) -> MachineInstruction:
-    written = 1 if _has_result(instruction) else 0
+    reads, writes = _registers(instruction, names.is_rdna)
     return MachineInstruction(
         address=address,
         opcode=instruction.opcode,
-        reads=names.of(instruction.operands[written:]),
-        writes=names.of(instruction.operands[:written]),
+        reads=names.of(reads),
+        writes=names.of(writes),
         control=IssueControl(
             address=address,
-            stall_cycles=_rest(instruction),
+            stall_cycles=_rest(instruction, 1 if names.is_rdna else _TURN),
             yields=True,
             written=None,
             read=None,
             waits=(),
             reuse=0,
             bytes=size,
-            counters=_counters(instruction),
+            counters=_counters(instruction, names.is_rdna),
             left=_left(instruction),
+            is_interlocked=names.is_rdna,
         ),
         text=instruction.span.text,
     )
@@ -132,25 +147,54 @@ def _has_result(instruction: AsmInstruction) -> bool:
     return True
 
 
-def _rest(instruction: AsmInstruction) -> int:
-    """Cycles until the next instruction of the wavefront."""
+def _registers(
+    instruction: AsmInstruction, is_rdna: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What an instruction reads and writes; for RDNA also what its text does not name."""
+    written = _results_of(instruction) if is_rdna else int(_has_result(instruction))
+    writes, reads = instruction.operands[:written], instruction.operands[written:]
+    if not is_rdna:
+        return reads, writes
+    more_reads, more_writes = unnamed_registers(instruction)
+    reads, writes = (*reads, *more_reads), (*writes, *more_writes)
+    if instruction.partner is not None:
+        other_reads, other_writes = _registers(instruction.partner, is_rdna)
+        reads, writes = (*reads, *other_reads), (*writes, *other_writes)
+    return reads, writes
+
+
+def _results_of(instruction: AsmInstruction) -> int:
+    """How many operands are written: two where a mask of carries comes second."""
+    opcode = instruction.opcode
+    if not _has_result(instruction) or opcode.startswith("v_cmpx"):
+        return 0
+    return 2 if _TWO_RESULTS.search(opcode) else 1
+
+
+def _rest(instruction: AsmInstruction, turn: int) -> int:
+    """Cycles until the next instruction of the wavefront, which has a turn in so many."""
     first = instruction.operands[0] if instruction.operands else "0"
     if instruction.opcode == "s_nop":
-        return _TURN * (int(first, 0) + 1)
+        return turn * (int(first, 0) + 1)
     if instruction.opcode == "s_sleep":
-        return _TURN + _SLEEP * int(first, 0)
-    return _TURN
+        return turn + _SLEEP * int(first, 0)
+    return turn
 
 
-def _counters(instruction: AsmInstruction) -> tuple[int, ...]:
+def _counters(instruction: AsmInstruction, is_rdna: bool) -> tuple[int, ...]:
     if instruction.opcode.startswith("s_dcache"):
         return ()
     found = amd_instruction(instruction.opcode)
-    return () if found is None else _COUNTERS.get(found.kind, ())
+    counters = () if found is None else _COUNTERS.get(found.kind, ())
+    if is_rdna and VM in counters and not _has_result(instruction):
+        return tuple(VS if counter == VM else counter for counter in counters)
+    return counters
 
 
 def _left(instruction: AsmInstruction) -> tuple[int, ...]:
     """How many of each counter may go on; empty for what is no wait for them."""
+    if stores := _STORES_LEFT.match(instruction.span.text):
+        return _MOST_LEFT, _MOST_LEFT, int(stores[1], 0)
     if instruction.opcode != "s_waitcnt":
         return ()
     words = " ".join((*instruction.operands, *instruction.modifiers))

@@ -85,6 +85,8 @@ _MAY_BE_ZERO = frozenset(
         "timing.barrier_warp_cycles",
         "timing.load_store_lanes",
         "timing.scalar_issue_cycles",
+        "timing.scalar_latency_cycles",
+        "timing.mixed_issues",
     )
 )
 _RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 __all__ = ["PipelineFacts", "TimingFacts"]
 
+_VECTOR = "vector"
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineFacts:
@@ -33,7 +35,9 @@ class TimingFacts:
     on whichever SM (0: as many as there is room for). A barrier opens `barrier_latency_cycles`
     after the last warp came, and `barrier_warp_cycles` for each warp that it counted. An SM takes
     addresses of `load_store_lanes` a cycle for shared memory (0: of a whole warp). A scheduler
-    issues a scalar instruction every `scalar_issue_cycles` (0: there is no scalar unit).
+    issues a scalar instruction every `scalar_issue_cycles` (0: there is no scalar unit), whose
+    result is there after `scalar_latency_cycles` (0: as soon). Of machine code a scheduler issues
+    `mixed_issues` instructions of different kinds and warps a cycle (0: none beside another).
     """
 
     issues_per_scheduler: int
@@ -84,22 +88,28 @@ class TimingFacts:
     """2 where data of two lanes that load the same return together."""
     load_store_lanes: int = 0
     scalar_issue_cycles: float = 0.0
+    scalar_latency_cycles: float = 0.0
+    mixed_issues: int = 0
 
     def lanes_of(self, pipeline: str) -> float:
-        """Lanes of a unit by its name; the vector unit of AMD's GPUs has those of fp32.
+        """Lanes of a unit by its name, 0 for the scalar unit, which has none.
 
-        0 for the scalar unit, which has no lanes.
+        The vector unit of AMD's GPUs has those of fp32 that one instruction can take.
         """
         facts = self._facts(pipeline)
-        return 0.0 if facts is None else facts.lanes
+        if facts is None:
+            return 0.0
+        return facts.lanes / (self.issues_per_scheduler if pipeline == _VECTOR else 1)
 
     def latency_of(self, pipeline: str) -> float:
         """Cycles from the issue to a result, by the name of the unit."""
         facts = self._facts(pipeline)
-        return self.scalar_issue_cycles if facts is None else facts.latency_cycles
+        if facts is None:
+            return self.scalar_latency_cycles or self.scalar_issue_cycles
+        return facts.latency_cycles
 
     def _facts(self, pipeline: str) -> PipelineFacts | None:
         if pipeline == "scalar":
             return None
-        found: PipelineFacts = getattr(self, "fp32" if pipeline == "vector" else pipeline)
+        found: PipelineFacts = getattr(self, "fp32" if pipeline == _VECTOR else pipeline)
         return found

@@ -165,7 +165,8 @@ def _control(found: Any) -> IssueControl | None:
         raise ValueError(f"control is {found!r}")
     lists = {name: _numbers(found.get(name), name) for name in ("waits", "bank_reads")}
     lists |= {name: _numbers(found.get(name, ()), name) for name in ("counters", "left")}
-    return _build(IssueControl, {"bytes": _WIDE_INSTRUCTION_BYTES, **found, **lists})
+    absent = {"bytes": _WIDE_INSTRUCTION_BYTES, "is_interlocked": False}
+    return _build(IssueControl, {**absent, **found, **lists})
 
 
 def _numbers(found: Any, name: str) -> tuple[int, ...]:

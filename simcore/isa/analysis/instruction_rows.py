@@ -68,7 +68,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
         if facts is not None:
             name = name if _tells_of_order(name) else facts.opcode
             kind, unit_name = _machine_kind(instruction.mnemonic, kind, unit_name)
-            flops *= _results(instruction.mnemonic)
+            flops = _flops(instruction.mnemonic, flops)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
         tensor_type, tensor_operations = _tensor_work(kernel, instruction)
@@ -141,10 +141,12 @@ def _machine_kind(mnemonic: str, kind: str, unit: str) -> tuple[str, str]:
     return kind, unit
 
 
-def _results(mnemonic: str) -> int:
-    """How often an instruction of machine code does what is counted once."""
+def _flops(mnemonic: str, counted: int) -> int:
+    """Operations of a lane of machine code that does what is counted once several times."""
     found = amd_instruction(mnemonic)
-    return 1 if found is None else found.results
+    if found is None:
+        return counted
+    return counted * found.results if found.flops is None else found.flops
 
 
 def _machine_product(mnemonic: str) -> tuple[str, int]:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
-from kernelcast.traces.issue_control import LGKM, SCOREBOARDS, VM, IssueControl
+from kernelcast.traces.issue_control import LGKM, SCOREBOARDS, VM, VS, IssueControl
 
 __all__ = [
     "LGKM",
     "SCOREBOARDS",
     "VM",
+    "VS",
     "AmdKind",
     "IssueControl",
     "MachineCode",

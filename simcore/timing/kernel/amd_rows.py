@@ -6,9 +6,10 @@ from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["is_scalar_load", "is_second_access", "vector_turns"]
+__all__ = ["is_scalar_load", "is_second_access", "is_special", "vector_turns"]
 
-_TWO_ACCESSES = ("ds_read2", "ds_write2")
+_SPECIAL = "special_function"
+_TWO_ACCESSES = ("ds_read2", "ds_write2", "ds_load_2addr", "ds_store_2addr")
 
 
 def is_second_access(row: InstructionRow) -> bool:
@@ -22,10 +23,16 @@ def is_scalar_load(row: InstructionRow) -> bool:
     return found is not None and found.kind is AmdKind.SMEM
 
 
+def is_special(row: InstructionRow) -> bool:
+    """Whether a vector instruction computes a special function."""
+    found = amd_instruction(row.mnemonic)
+    return found is not None and found.rate == _SPECIAL
+
+
 def vector_turns(row: InstructionRow, timing: TimingFacts) -> int:
     """How many times as long as the fastest instruction one of AMD's takes its lanes."""
     found = amd_instruction(row.mnemonic)
-    if found is None or not found.rate:
+    if found is None or not found.rate or (found.rate == _SPECIAL and timing.mixed_issues > 1):
         return 1
     lanes = timing.lanes_of(found.rate)
     return max(1, round(timing.lanes_of("vector") / lanes)) if lanes else 1

@@ -78,10 +78,25 @@ def scoreboards(
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """Scoreboards that each instruction waits for, and the one that its result frees.
 
-    An access that is part of an instruction holds what the instruction holds.
+    An access that is part of an instruction holds what the instruction holds. Registers take their
+    place where hardware looks after them.
     """
+    if any(row.control is not None and row.control.is_interlocked for row in rows):
+        return _interlocked(rows)
     waits = [() if row.control is None else row.control.waits for row in rows]
     return waits, [_held(owner.control) for owner in owners(rows)]
+
+
+def _interlocked(
+    rows: Sequence[InstructionRow],
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Registers that each instruction reads, and those that it writes without a counter."""
+    controls = [(row, row.control) for row in rows]
+    reads = [row.reads if control is not None else () for row, control in controls]
+    return reads, [
+        row.writes if control is not None and not control.counters else ()
+        for row, control in controls
+    ]
 
 
 def _stall_cycles(rows: Sequence[InstructionRow], controls: Sequence[IssueControl]) -> Ints:

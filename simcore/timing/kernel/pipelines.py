@@ -17,7 +17,7 @@ from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.timing.kernel.amd_pipelines import amd_pipeline
-from kernelcast.simcore.timing.kernel.amd_rows import is_second_access
+from kernelcast.simcore.timing.kernel.amd_rows import is_second_access, is_special
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
@@ -113,10 +113,16 @@ def device_pipelines(
     other conversions (CUDA C++ Programming Guide, throughput of native arithmetic instructions: 2
     instead of 16 results a cycle for compute capability 7.5 and 8.6). Integer products of machine
     code take the unit of single precision (Nsight Compute, Kernel Profiling Guide, pipelines: FMA),
-    of which half, `integer_multiply.lanes`, can make them where it has two halves.
+    of which half, `integer_multiply.lanes`, can make them where it has two halves. RDNA computes
+    special functions beside its vector lanes (AMD RDNA architecture white paper).
     """
     found = pipelines(instructions, memory)
     timing = device.timing
+    if timing is not None and timing.mixed_issues > 1:
+        found = tuple(
+            Pipeline.SPECIAL_FUNCTION if item is Pipeline.VECTOR and is_special(row) else item
+            for row, item in zip(instructions, found, strict=True)
+        )
     if timing is not None and timing.integer_multiply.lanes == timing.fp32.lanes:
         found = tuple(
             Pipeline.FP32 if row.control is not None and item is Pipeline.INTEGER_MULTIPLY else item

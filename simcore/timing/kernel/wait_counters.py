@@ -1,11 +1,11 @@
 """Waits of AMD's machine code: which accesses an `s_waitcnt` is for, as registers.
 
-A wavefront counts what it began and is not done, one counter for vector memory and one for scalar
-and local memory. Accesses of a counter are done in their order, and a wait says how many of the
-latest may go on (AMD Instinct MI200 Instruction Set Architecture, 4.4). Scalar loads are not in
-order; compilers wait for all of them, which is the same. Which accesses a wait is for differs from
-one execution to the next; so paths have numbers of instructions with registers of their own, as
-they do for asynchronous copies (`asynchronous`).
+A wavefront counts what it began and is not done: one counter for vector memory, one for scalar and
+local memory, and on RDNA one for stores to vector memory. Accesses of a counter are done in their
+order, and a wait says how many of the latest may go on (AMD Instinct MI200 Instruction Set
+Architecture, 4.4). Scalar loads are not in order; compilers wait for all of them, which is the
+same. Which accesses a wait is for differs from one execution to the next; so paths have numbers of
+instructions with registers of their own, as they do for asynchronous copies (`asynchronous`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["with_counters"]
 
-_COUNTERS = 2
+_COUNTERS = 3
 Registers = tuple[int, ...]
 
 

@@ -24,6 +24,7 @@ from kernelcast.simcore.timing.launch.steady_stretch import (
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
 from kernelcast.simcore.timing.launch.whole_waves import whole_waves
 from kernelcast.simcore.timing.walk.event_rows import turn_of_paths
+from kernelcast.simcore.timing.walk.issue_width import issues_of_a_warp
 from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
 from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
@@ -142,7 +143,7 @@ def launch_timing(
         warp_cycles=full.warp_account,
         resident_warp_cycles=full.resident_warp_cycles,
         slots_per_cycle=device.sm.warp_schedulers
-        * timing.issues_per_scheduler
+        * issues_of_a_warp(kernel, timing)
         / timing.issue_cycles,
         instructions=full.instructions,
         simulated_instructions=launch.simulated_instructions,

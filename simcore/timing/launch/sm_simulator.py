@@ -196,7 +196,8 @@ class SmSimulator:
             by_pc[:, :, :REASON_COUNT],
             by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
         )
-        if self.machine.issues == 1 and self._state.counts_warps:
+        is_known = self.machine.issues == 1 and not self.machine.shares_slots
+        if is_known and self._state.counts_warps:
             states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
         return slots, states
 

@@ -61,7 +61,6 @@ from kernelcast.simcore.timing.walk.sm_reads import (
     warp_place,
     warp_position,
     warp_ready,
-    warp_reason,
     warp_row,
 )
 from kernelcast.simcore.timing.walk.sm_state import (
@@ -105,6 +104,7 @@ from kernelcast.simcore.timing.walk.warp_account import (
 from kernelcast.simcore.timing.walk.warp_progress import (
     ENDED,
     advance,
+    leave_slots,
     meet_or_end,
     note_residence,
     retire,
@@ -136,11 +136,12 @@ def _result(
     pipe = warp_pipe(state, warp)
     if kind < TENSOR:
         cycles = machine.units[kind_word(kind, UNIT_CYCLES)]
+        longer = 0.0
         if kernel.is_scheduled:
-            cycles *= kernel.schedule[word(row, UNIT_TURNS)]
-            cycles = max(cycles, read_banks(kernel, state, warp, row, now))
+            longer = cycles * (kernel.schedule[word(row, UNIT_TURNS)] - 1)
+            cycles = max(cycles + longer, read_banks(kernel, state, warp, row, now))
         use_pipe(machine, state, pipe, now, cycles)
-        return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
+        return pack(now + machine.kinds[kind_word(kind, LATENCY)] + int(longer), _EXECUTION)
     passes = kernel.traffic[word(row, PASSES)]
     if unlikely(kind == TENSOR):
         use_pipe(machine, state, pipe, now, passes * machine.units[kind_word(kind, UNIT_CYCLES)])
@@ -209,15 +210,19 @@ def _issue_together(
 ) -> None:
     """Issues up to `machine.issues` independent instructions of the warp in one cycle.
 
-    The first is of that row and kind. Slots that are left over wait for what the next instruction
+    The first is of that row and kind. What others of the scheduler issue in the cycle shares its
+    slot where the machine has it so. Slots that are left over wait for what the next instruction
     waits for.
     """
     state.scheduler[scheduler_word(scheduler, LAST)] = warp_bit(state, warp)
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
+    slots = 1 if scheduler_due(state, scheduler) <= now else 0
+    unused = now + 1 if machine.shares_slots else now + machine.slot_cycles
+    state.scheduler[scheduler_word(scheduler, DUE)] = unused
     unlist_warp(state, scheduler, warp, kind)
     left = machine.issues
     while True:
-        credit(state, account_row(state, row), ISSUED, 1)
+        credit(state, account_row(state, row), ISSUED, slots)
         ready = _issue(kernel, machine, state, scheduler, warp, row, kind, now)
         left -= 1
         if not unlikely(left > 0) or ready == ENDED or not can_issue(state, warp, now):
@@ -232,24 +237,7 @@ def _issue_together(
         else:
             list_pending(state, scheduler, warp, ready)
     if unlikely(left > 0):
-        _leave_slots(machine, state, warp, row, ready, left, now)
-
-
-@inlined
-def _leave_slots(
-    machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
-) -> None:
-    """Attributes slots behind an instruction that no other joined.
-
-    The next one of the warp has its operands at cycle `ready`.
-    """
-    reason = _EXECUTION
-    if ready != ENDED:
-        row = warp_row(state, warp)
-        reason = warp_reason(state, warp)
-        if ready <= now:
-            reason = pipe_reason(machine, state, warp_kind(state, warp))
-    credit(state, account_row(state, row), reason, left)
+        leave_slots(machine, state, warp, row, ready, left, now)
 
 
 @inlined
@@ -272,7 +260,6 @@ def _serve(kernel: KernelArrays, machine: Machine, state: SmState, scheduler: in
     count_issue(machine, state, warp, account, reason, now)
     after = now + machine.slot_cycles
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
-    state.scheduler[scheduler_word(scheduler, DUE)] = after
     state.scheduler[scheduler_word(scheduler, WAKE)] = after
     state.counts[LAST_CYCLE] = now + machine.issue_cycles
     _issue_together(kernel, machine, state, scheduler, warp, row, kind, now)

@@ -15,6 +15,7 @@ from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
+from kernelcast.simcore.timing.walk.issue_width import is_mixed, issues_of_a_warp
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     AFTER,
     ARRIVE,
@@ -69,6 +70,7 @@ class Machine(NamedTuple):
     there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
     cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
+    `shares_slots`: whether all that a scheduler issues in a cycle counts as one slot;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none;
     `dram_queue`: what loads wait while DRAM is half busy, a mean over `dram_span` cycles;
     `bank_share`: of the cycles of L1 those that it takes the banks of shared memory, 0 where it has
@@ -112,6 +114,7 @@ class Machine(NamedTuple):
     dram_span: float = 1.0
     bank_share: float = 0.0
     access_cycles: float = 0.0
+    shares_slots: bool = False
 
 
 def sm_machine(
@@ -134,7 +137,7 @@ def sm_machine(
     warps = kernel.paths.warps_per_thread_block
     machine = Machine(
         schedulers=schedulers,
-        issues=timing.issues_per_scheduler,
+        issues=issues_of_a_warp(kernel, timing),
         issue_cycles=1 if gone(Component.ISSUE) else timing.issue_cycles,
         slot_cycles=0 if gone(Component.ISSUE) else timing.issue_cycles,
         own_kinds=_own_kinds(partitioned),
@@ -197,9 +200,11 @@ def _among_others(
     busy_sms: float,
     without: frozenset[Component],
 ) -> Machine:
-    """The SM with what others have it wait for: the dispatcher, queues at DRAM, common banks."""
+    """The SM with what is shared: dispatcher, queues at DRAM, banks, and cycles of a scheduler."""
     timing = timing_facts(device)
     dispatch = timing.dispatch_cycles * busy_sms
+    if is_mixed(kernel, timing) and Component.ISSUE not in without:
+        machine = machine._replace(slot_cycles=0, shares_slots=True)
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
         dram_queue=_queue_cycles(kernel, timing),

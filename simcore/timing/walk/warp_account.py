@@ -134,7 +134,9 @@ def count_issue(
         closed = state.pipe[pipe_word(warp_pipe(state, warp), CLOSED)]
         ready = aligned(machine, warp_ready(state, warp))
         _count_states(state, warp, account, pipe, closed, due, ready, now)
-    if unlikely(machine.issues > 1):  # else it is known from the slots that were used
+    if unlikely(
+        machine.issues > 1 or machine.shares_slots
+    ):  # else it is known from the slots that were used
         _count(state, account, SELECTED, machine.issue_cycles)
     state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
 

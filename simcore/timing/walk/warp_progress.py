@@ -32,9 +32,12 @@ from kernelcast.simcore.timing.walk.sm_reads import (
     warp_counted,
     warp_end,
     warp_in_order,
+    warp_kind,
     warp_line,
     warp_place,
     warp_position,
+    warp_reason,
+    warp_row,
     warp_scheduler,
     warp_waits,
 )
@@ -80,12 +83,13 @@ from kernelcast.simcore.timing.walk.sm_state import (
     scheduler_word,
     warp_word,
 )
-from kernelcast.simcore.timing.walk.stall_account import aligned
+from kernelcast.simcore.timing.walk.stall_account import account_row, aligned, credit, pipe_reason
 from kernelcast.simcore.timing.walk.warp_account import count_wait, end_residence
 
 __all__ = [
     "ENDED",
     "advance",
+    "leave_slots",
     "meet_or_end",
     "note_residence",
     "retire",
@@ -98,6 +102,7 @@ __all__ = [
 ENDED = -1
 """A cycle that stands for the end of the path: there are no more events."""
 
+_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 _BARRIER = StallReason.BARRIER.code
 _FETCH = StallReason.INSTRUCTION_FETCH.code
 _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
@@ -358,3 +363,20 @@ def meet_or_end(
         state.place[word(place, VACATED)] = ends
         ends = max(ends, state.place[word(place, STORED)])
         start_thread_block(kernel, machine, state, place, ends, ends + machine.launch_cycles)
+
+
+@inlined
+def leave_slots(
+    machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
+) -> None:
+    """Attributes slots behind an instruction that no other joined.
+
+    The next one of the warp has its operands at cycle `ready`.
+    """
+    reason = _EXECUTION
+    if ready != ENDED:
+        row = warp_row(state, warp)
+        reason = warp_reason(state, warp)
+        if ready <= now:
+            reason = pipe_reason(machine, state, warp_kind(state, warp))
+    credit(state, account_row(state, row), reason, left)

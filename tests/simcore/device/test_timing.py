@@ -36,6 +36,8 @@ NEED_NOT_SAY = (
     "l2_partial_writes_per_s",
     "load_store_lanes",
     "scalar_issue_cycles",
+    "scalar_latency_cycles",
+    "mixed_issues",
 )
 """Effects that are off where nobody measured them."""
 
