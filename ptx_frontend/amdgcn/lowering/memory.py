@@ -29,6 +29,7 @@ _STORED = {"byte": ScalarType.B8, "short": ScalarType.B16}
 _WORDS = {"dword": 1, "dwordx2": 2, "dwordx3": 3, "dwordx4": 4}
 _SPACES = {"global": AddressSpace.GLOBAL, "flat": AddressSpace.GENERIC}
 _LDS = {"b32": 1, "b64": 2, "b96": 3, "b128": 4}
+_COMPARED = "cas"
 _ATOMICS = {
     "add": ("add", "u32"),
     "add_u32": ("add", "u32"),
@@ -46,6 +47,8 @@ _ATOMICS = {
     "or_b32": ("or", "b32"),
     "xor": ("xor", "b32"),
     "xor_b32": ("xor", "b32"),
+    "swap": ("exch", "b32"),
+    "cmpswap": (_COMPARED, "b32"),
 }
 _RETURNS = {"glc", "sc0"}
 _SCALAR_LOAD = re.compile(r"s_load_dword(?:x(\d+))?")
@@ -119,9 +122,11 @@ def _atomic(space: AddressSpace, name: str, site: Site) -> None:
     if returned is not None:
         operands = operands[1:]
     address = _place(site, space, operands[0], operands[2] if len(operands) > 2 else "")
-    value = site.code.single(operands[1])
+    values = site.code.source(operands[1])
+    if operation == _COMPARED:  # the new value, then the one that is compared with
+        values = [values[1], values[0]]
     type_ = ScalarType.named(kind)
-    site.code.atomic(operation, type_, address, value, destination=returned, is_main=True)
+    site.code.atomic(operation, type_, address, *values, destination=returned, is_main=True)
     if returned is not None:
         site.code.set_vector(site.operands[0], returned)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.scalar_sums import SCALAR_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
 
@@ -358,6 +359,7 @@ SCALAR: Mapping[str, Lowering] = {
     "s_not_b64": _not_mask,
     "s_cselect_b64": _choose_mask,
     "s_getpc_b64": _program_counter,
+    **SCALAR_SUMS,
 }
 MASK_OPCODES = frozenset(
     name

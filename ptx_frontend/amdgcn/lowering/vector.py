@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
 from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.products import PRODUCTS
 from kernelcast.ptx_frontend.amdgcn.lowering.shorts import SHORTS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
@@ -287,6 +288,7 @@ VECTOR: Mapping[str, Lowering] = {
     "v_mul_u32_u24": _product_of_24_bits,
     "v_mad_u32_u24": _sum_of_24_bits,
     **COMPARISONS,
+    **PRODUCTS,
     **SHORTS,
     **CARRIES,
     **LANES,

@@ -161,6 +161,36 @@ CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
         "s_mov_b32 s9, 1;.LBB0_2:; s_or_b64 exec, exec, s[6:7]; v_mov_b32_e32 v2, 3",
         lambda x: np.full(LANES, 3),
     ),
+    "scalars shifted and added": (
+        "s_mov_b32 s6, 0x40000001; s_lshl2_add_u32 s6, s6, 3; s_addc_u32 s6, s6, 0; "
+        "v_mov_b32_e32 v2, s6",
+        lambda x: np.full(LANES, 8),
+    ),
+    "scalar product with a constant": (
+        "s_mov_b32 s6, 7; s_mulk_i32 s6, 0x64; v_mov_b32_e32 v2, s6",
+        lambda x: np.full(LANES, 700),
+    ),
+    "field of 64 bits": (
+        "s_mov_b32 s6, 0x10; s_mov_b32 s7, 0x5; s_bfe_i64 s[6:7], s[6:7], 0x230000; "
+        "v_mov_b32_e32 v2, s7",
+        lambda x: np.full(LANES, 0xFFFFFFFD),
+    ),
+    "signed product of 24 bits": (
+        "v_mov_b32_e32 v4, 0xfffffffb; v_mad_i32_i24 v2, v3, v4, 2",
+        lambda x: 2 - 5 * LANE.astype(np.int64) & 0xFFFFFFFF,
+    ),
+    "negated bits": ("v_not_b32_e32 v2, v1", lambda x: ~x),
+    "comparison of 64 bits": (
+        "v_mov_b32_e32 v4, v1; v_mov_b32_e32 v5, 0; v_mov_b32_e32 v6, 0; v_mov_b32_e32 v7, v3; "
+        "v_cmp_gt_u64_e32 vcc, v[6:7], v[4:5]; v_cndmask_b32_e32 v2, v3, v1, vcc",
+        lambda x: np.where(LANE > 0, x, LANE),
+    ),
+    "exchange where it compares": (
+        "v_mov_b32_e32 v4, v3; v_mov_b32_e32 v5, v1; "
+        "global_atomic_cmpswap v0, v[4:5], s[2:3]; s_waitcnt vmcnt(0); "
+        "global_load_dword v2, v0, s[2:3]",
+        lambda x: LANE,
+    ),
     "carry of scalars": (
         "s_mov_b32 s6, -1; s_mov_b32 s7, 4; s_add_u32 s6, s6, 2; s_addc_u32 s7, s7, 0; "
         "v_mov_b32_e32 v2, s7",
