@@ -1,0 +1,95 @@
+"""A launch as a few of its thread blocks draw it: for an order of variants, not for a time.
+
+Nothing is compiled and no whole launch simulated: paths of a few thread blocks are recorded by the
+reference engine, all others are counted, and memory is that of simcore/sampling/sketch.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelcast.errors import LaunchError
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.memory_simulation import SimulatedDevice, resident_launch
+from kernelcast.execution.path_samples import PathSamples
+from kernelcast.execution.run_options import RunOptions
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.engine.path_sample import record_paths
+from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, path_slice
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.sampling.census import lattice_census
+from kernelcast.simcore.sampling.pilot import accesses_of_classes
+from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import sampled_thread_blocks
+from kernelcast.workload.argument_snapshot import ArgumentSnapshot
+
+__all__ = ["sketched_launch"]
+
+_COUNTED = 16
+"""Thread blocks that are counted, about."""
+_RECORDED = 4
+_MOST_EVENTS = 1 << 16
+"""Events in the paths of all recorded thread blocks together."""
+
+
+def sketched_launch(
+    kernel: Kernel,
+    launch: Launch,
+    devices: Sequence[Device],
+    widths: Sequence[int],
+    options: RunOptions,
+) -> KernelTrace:
+    """The trace for warps of each width, with the memories of `devices`.
+
+    LaunchError where paths depend on data, or a few thread blocks do not run without the others.
+    """
+    control = _control(kernel)
+    traces = {width: _trace(kernel, control, launch, width, options) for width in widths}
+    simulated = [
+        _memory(kernel, launch, device, traces[device.architecture.warp_width])
+        for device in devices
+    ]
+    return KernelTrace(tuple(traces.values()), simulated=tuple(simulated))
+
+
+def _control(kernel: Kernel) -> Slice:
+    """What decides the paths, with what registers spill of it; LaunchError where it reads data."""
+    found = path_slice(kernel)
+    if found is None or not found.is_static:
+        raise LaunchError("this launch cannot be sketched: what it reads decides its paths")
+    return found
+
+
+def _trace(
+    kernel: Kernel, control: Slice, launch: Launch, width: int, options: RunOptions
+) -> Trace:
+    from kernelcast.simcore.engine.reference.control_run import ControlRun
+
+    source = ControlRun(kernel, control, launch, width, options.ends)
+    counts = lattice_census(source, launch.grid, _COUNTED, accesses_of_classes).trace
+    warps = counts.warps_per_thread_block
+    usual = sampled_thread_blocks(counts.thread_blocks, counts.threads_per_thread_block, warps)
+    sample = record_paths(
+        kernel,
+        launch,
+        width,
+        options.ends,
+        reads_data=not address_slice(kernel).is_static,
+        most_events=_MOST_EVENTS,
+        thread_blocks=usual[:: -(-len(usual) // _RECORDED)].tolist(),
+    )
+    (trace,) = PathSamples(kernel, {width: sample}).added_to(KernelTrace((counts,))).traces
+    if trace.paths is None:
+        raise LaunchError(f"this launch cannot be sketched: {trace.no_paths}")
+    return trace
+
+
+def _memory(kernel: Kernel, launch: Launch, device: Device, trace: Trace) -> SimulatedDevice:
+    # the compiled memory simulator is slow to import
+    from kernelcast.simcore.sampling.sketch import sketched_memory
+
+    assert trace.paths is not None, "a sketch has them"
+    resident = resident_launch(kernel, launch, device)
+    size = ArgumentSnapshot.bytes_of(launch)
+    return SimulatedDevice(device, sketched_memory(trace, trace.paths, *resident, size))
