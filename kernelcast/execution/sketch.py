@@ -29,8 +29,8 @@ __all__ = ["sketched_launch"]
 _COUNTED = 16
 """Thread blocks that are counted, about."""
 _RECORDED = 4
-_MOST_EVENTS = 1 << 16
-"""Events in the paths of all recorded thread blocks together."""
+_EVENTS = 1 << 12
+"""Events in the path of each warp."""
 
 
 def sketched_launch(
@@ -70,14 +70,15 @@ def _trace(
     counts = lattice_census(source, launch.grid, _COUNTED, accesses_of_classes).trace
     warps = counts.warps_per_thread_block
     usual = sampled_thread_blocks(counts.thread_blocks, counts.threads_per_thread_block, warps)
+    chosen = usual[:: -(-len(usual) // _RECORDED)]
     sample = record_paths(
         kernel,
         launch,
         width,
         options.ends,
         reads_data=not address_slice(kernel).is_static,
-        most_events=_MOST_EVENTS,
-        thread_blocks=usual[:: -(-len(usual) // _RECORDED)].tolist(),
+        most_events=_EVENTS * warps * len(chosen),
+        thread_blocks=chosen.tolist(),
     )
     (trace,) = PathSamples(kernel, {width: sample}).added_to(KernelTrace((counts,))).traces
     if trace.paths is None:

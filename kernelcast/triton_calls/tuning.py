@@ -6,16 +6,23 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kernelcast.errors import CompilationError, InputError, KernelcastError, LaunchError
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
-from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
+from kernelcast.triton_calls.session import (
+    CallSession,
+    errors_of_triton,
+    function_of,
+    launches_on,
+)
 from kernelcast.triton_calls.trial import Prediction, Trial
 from kernelcast.triton_calls.workers import Outcome, predictions
 from kernelcast.units import format_seconds
@@ -23,20 +30,17 @@ from kernelcast.units import format_seconds
 __all__ = ["TuneOptions", "TunedConfig", "Tuning", "triton_perf_model", "tune"]
 
 
-_PATIENCE = 1
-
-
 @dataclass(frozen=True, slots=True)
 class TuneOptions:
     """How configurations are tried.
 
-    All are put in order by what a few of their thread blocks tell; `model`, by default the usual
-    one, estimates them in that order until `patience` in a row are no faster than the fastest.
-    `exhaustive`: it estimates all. `processes`: by default one for each core.
+    All are put in order by what a few of their thread blocks tell. `model`, by default the usual
+    one, estimates the first, and goes on until `patience` more in a row are no faster than the
+    fastest. `exhaustive`: it estimates all. `processes`: by default one for each core.
     """
 
     model: str | None = None
-    patience: int = _PATIENCE
+    patience: int = 0
     exhaustive: bool = False
     processes: int | None = None
 
@@ -206,11 +210,11 @@ class _Search:
 
     def _estimate_while_faster(self, order: Sequence[int]) -> None:
         """Estimates in that order until patience has run out, no more at once than are needed."""
-        patience = max(1, self._options.patience)
+        patience = self._options.patience
         fastest_s = min((item.time_s for item in self._found.values()), default=math.inf)
-        at = in_vain = 0
-        while at < len(order) and in_vain < patience:
-            chosen = order[at : at + patience - in_vain + (fastest_s == math.inf)]
+        at, in_vain = 0, -1
+        while at < len(order) and (fastest_s == math.inf or in_vain < patience):
+            chosen = order[at : at + max(1, patience - in_vain)]
             self._estimate(chosen)
             for number in chosen:
                 time_s = self._found[number].time_s if number in self._found else math.inf
@@ -241,13 +245,28 @@ def triton_perf_model(device: Device | str, *, model: str | None = None) -> Call
         function = function_of(_autotuner_of(seconds))
         with launches_on(device, model=model) as session:
             try:
-                with errors_of_triton(function), session.predicting() as calls:
-                    session.run(function, grid, (), given)
+                return _predicted_s(session, function, grid, given)
             except LaunchError:
-                return float("inf")
-        return calls[-1].estimate.time_s
+                return math.inf
 
     return seconds
+
+
+def _predicted_s(session: CallSession, function: Any, grid: Any, given: Mapping[str, Any]) -> float:
+    """The time that a few thread blocks tell, or that of the model where they cannot.
+
+    LaunchError where the launch does not fit the device.
+    """
+    is_usual = session.model in (None, INTERVAL)
+    for quickly in (True, False) if is_usual else (False,):
+        with (
+            suppress(LaunchError) if quickly else nullcontext(),
+            errors_of_triton(function),
+            session.predicting(quickly=quickly) as calls,
+        ):
+            session.run(function, grid, (), given)
+            return calls[-1].estimate.time_s
+    raise AssertionError("the model has told the time, or why not")
 
 
 def _candidates(kernel: Any, configs: Sequence[Any] | None) -> tuple[Any, Sequence[Any]]:

@@ -111,6 +111,7 @@ def _of_launch(
     kept = np.rint((1.0 - share) * (counts.l2_reads - counts.l2_read_hits)).astype(np.int64)
     counts = counts._replace(
         l2_read_hits=counts.l2_read_hits + kept,
+        l2_pending=counts.l2_pending + kept,
         dram_reads=np.rint(share * counts.dram_reads).astype(np.int64),
         read_pieces=np.rint(share * counts.read_pieces).astype(np.int64),
     )
