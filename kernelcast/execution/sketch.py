@@ -15,7 +15,7 @@ from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.engine.path_sample import record_paths
-from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, path_slice
+from kernelcast.simcore.isa.analysis.slices import address_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.sampling.census import lattice_census
@@ -44,8 +44,7 @@ def sketched_launch(
 
     LaunchError where paths depend on data, or a few thread blocks do not run without the others.
     """
-    control = _control(kernel)
-    traces = {width: _trace(kernel, control, launch, width, options) for width in widths}
+    traces = {width: _trace(kernel, launch, width, options) for width in widths}
     simulated = [
         _memory(kernel, launch, device, traces[device.architecture.warp_width])
         for device in devices
@@ -53,20 +52,10 @@ def sketched_launch(
     return KernelTrace(tuple(traces.values()), simulated=tuple(simulated))
 
 
-def _control(kernel: Kernel) -> Slice:
-    """What decides the paths, with what registers spill of it; LaunchError where it reads data."""
-    found = path_slice(kernel)
-    if found is None or not found.is_static:
-        raise LaunchError("this launch cannot be sketched: what it reads decides its paths")
-    return found
-
-
-def _trace(
-    kernel: Kernel, control: Slice, launch: Launch, width: int, options: RunOptions
-) -> Trace:
+def _trace(kernel: Kernel, launch: Launch, width: int, options: RunOptions) -> Trace:
     from kernelcast.simcore.engine.reference.control_run import ControlRun
 
-    source = ControlRun(kernel, control, launch, width, options.ends)
+    source = ControlRun(kernel, launch, width, options.ends)
     counts = lattice_census(source, launch.grid, _COUNTED, accesses_of_classes).trace
     warps = counts.warps_per_thread_block
     usual = sampled_thread_blocks(counts.thread_blocks, counts.threads_per_thread_block, warps)

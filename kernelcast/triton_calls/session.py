@@ -151,7 +151,9 @@ class CallSession(Tabular):
         active = _driver_of_triton().active
         group = next(group for driver, group in self._groups if driver is active)
         given = list(compiled.parameters([as_tensor(value) for value in args]))
-        tensors = HostTensors(_tensors(given), copies=self._keeps_tensors)
+        # a sketch undoes what it writes
+        keeps_tensors = self._keeps_tensors and not self._sketches
+        tensors = HostTensors(_tensors(given), copies=keeps_tensors)
         run = partial(
             compiled.kernel.run,
             [_argument(kind, value, tensors) for _, kind, value in given],

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine.recording.recorder import TraceRecorder
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
@@ -16,7 +17,8 @@ from kernelcast.simcore.engine.reference.run import BatchRun
 from kernelcast.simcore.engine.reference.watchdog import Watchdog
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.analysis.slices import Slice
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.analysis.slices import path_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
@@ -31,17 +33,15 @@ Ints = npt.NDArray[np.int64]
 
 
 class ControlRun:
-    """A launch of a kernel in warps of a width, by the `control` slice that decides its paths.
+    """A launch of a kernel in warps of a width, whose paths depend on no buffers.
 
-    Nothing is compiled for it, which for a few thread blocks takes longer than they do. The slice
-    reads no buffers, and thread blocks are not of clusters.
+    Nothing is compiled for it, which for a few thread blocks takes longer than they do. LaunchError
+    where buffers decide paths; thread blocks are not of clusters.
     """
 
-    def __init__(
-        self, kernel: Kernel, control: Slice, launch: Launch, warp_width: int, limits: Limits
-    ) -> None:
+    def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
         self._kernel = kernel
-        self._control = control
+        self._control = _control(kernel)
         self._launch = launch
         self._width = warp_width
         self._limits = limits
@@ -77,21 +77,28 @@ class ControlRun:
         )
 
     def _run(self, shape: GridShape, recorder: TraceRecorder, numbers: Ints) -> None:
-        pcs, blocks = self._control.pcs, self._kernel.blocks
-        bodies = [tuple(item for item in block.body if item.pc in pcs) for block in blocks]
-        left = tuple(replace(block, body=body) for block, body in zip(blocks, bodies, strict=True))
-        slice_ = replace(self._kernel, blocks=left)
-        prepared = PreparedKernel(slice_)
-        prepared.steps = [
+        prepared = PreparedKernel(self._control)
+        prepared.steps = tuple(
             replace(step, issues=len(block.body) + bool(block.terminator.mnemonic))
-            for step, block in zip(prepared.steps, blocks, strict=True)
-        ]
+            for step, block in zip(prepared.steps, self._kernel.blocks, strict=True)
+        )
         memory = LaunchMemory(self._kernel, self._launch)
         host = HostFunctions(self._kernel, memory, PrintedText(_discard))
         with np.errstate(all="ignore"):
-            batch = Batch(slice_, shape, memory, prepared.constants, numbers)
+            batch = Batch(self._control, shape, memory, prepared.constants, numbers)
             BatchRun(prepared, batch, memory, recorder, Watchdog(self._limits), host).run()
         recorder.finish_batch(batch.counts)
+
+
+@once_per_kernel
+def _control(kernel: Kernel) -> Kernel:
+    """What decides the paths, with what registers spill of it."""
+    found = path_slice(kernel)
+    if found is None or not found.is_static:
+        raise LaunchError("this launch cannot be sketched: what it reads decides its paths")
+    bodies = [tuple(item for item in block.body if item.pc in found.pcs) for block in kernel.blocks]
+    blocks = zip(kernel.blocks, bodies, strict=True)
+    return replace(kernel, blocks=tuple(replace(block, body=body) for block, body in blocks))
 
 
 def _discard(_text: str) -> None:

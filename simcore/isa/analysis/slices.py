@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeGuard
 
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -77,16 +78,19 @@ class _Use(NamedTuple):
     guard: Guard | None = None
 
 
+@once_per_kernel
 def control_slice(kernel: Kernel) -> Slice:
     """What decides which basic blocks run and, under guards, in which lanes."""
     return _backward(kernel, _control_roots(kernel))
 
 
+@once_per_kernel
 def address_slice(kernel: Kernel) -> Slice:
     """The control slice, and what the addresses of all accesses to memory are computed from."""
     return _backward(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
 
 
+@once_per_kernel
 def data_slice(kernel: Kernel) -> Slice | None:
     """The address slice of a kernel whose thread blocks find in memory what tells them their way.
 
@@ -96,6 +100,7 @@ def data_slice(kernel: Kernel) -> Slice | None:
     return _through_own_memory(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
 
 
+@once_per_kernel
 def path_slice(kernel: Kernel) -> Slice | None:
     """What decides which basic blocks run, whatever lanes do there under guards.
 
@@ -104,6 +109,7 @@ def path_slice(kernel: Kernel) -> Slice | None:
     return _through_own_memory(kernel, list(_branch_roots(kernel)))
 
 
+@once_per_kernel
 def path_and_address_slice(kernel: Kernel) -> Slice:
     """What decides which basic blocks run, and which lanes do more there than arithmetic, where."""
     guards = [
