@@ -93,6 +93,7 @@ def test_no_byte_is_read_from_dram_twice() -> None:
     assert traffic is not None
     size = sum(array.nbytes for array in launch["args"][:3])
     assert traffic.dram_read_transactions * SECTOR_BYTES == pytest.approx(size, rel=0.01)
+    assert traffic.global_load_sectors is not None
     assert traffic.global_load_sectors * SECTOR_BYTES > 4 * size
     assert any("DRAM is read once" in text for text in profile.assumptions)
 
