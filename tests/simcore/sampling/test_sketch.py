@@ -16,7 +16,7 @@ from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.isa.analysis.slices import control_slice, path_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 GPU = "gtx-1060-6gb"
 SECTOR_BYTES = 32
 NEAR = 0.05
