@@ -40,7 +40,11 @@ def why_not_default(device: Device) -> tuple[str, ...]:
     return (f"model {model} instead of {DEFAULT_MODEL}: {device.name} has no {missing}{why}",)
 
 
-def only_time(model: str | None, device: Device) -> dict[str, Any]:
-    """Options with which a model, by default that of the device, does not explain its time."""
-    name = default_model(device) if model is None else model
-    return {"explained": "no"} if "explained" in model_options(name) else {}
+def only_time(model: str | None, device: Device, *, ranged: bool = True) -> dict[str, Any]:
+    """Options with which a model, by default that of the device, does not explain its time.
+
+    Unless it is `ranged` it does not simulate, either, between which times it may lie.
+    """
+    known = model_options(default_model(device) if model is None else model)
+    wanted = {"explained": "no"} if ranged else {"explained": "no", "ranged": "no"}
+    return {name: value for name, value in wanted.items() if name in known}

@@ -189,7 +189,7 @@ def _why_executed(kernel: Kernel, options: RunOptions) -> str | None:
 def may_be_sampled(kernel: Kernel, options: RunOptions) -> bool:
     """Whether not everything must be executed; LaunchError where a sample is asked for and must."""
     reason = _why_executed(kernel, options)
-    if reason is not None and options.sampling is Sampling.ALWAYS:
+    if reason is not None and options.sampling in (Sampling.ALWAYS, Sampling.SKETCH):
         raise LaunchError(f"this launch cannot be sampled: {reason}")
     return reason is None
 

@@ -13,8 +13,10 @@ from kernelcast.execution.launch_paths import LaunchPaths
 from kernelcast.execution.launch_sampling import is_small, sampled_launch
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.sampling import Sampling
+from kernelcast.execution.sketch import sketched_launch
 from kernelcast.progress import LONG_S, tell
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.analysis.data_guards import without_data_guards
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.traces.warp_paths import MOST_EVENTS_OF_SAMPLE
@@ -50,16 +52,19 @@ class Sampler:
 
         None where everything is to be executed.
         """
+        if self.options.sampling is Sampling.SKETCH:
+            return sketched_launch(self.kernel, self.launch, devices, self.widths, self.options)
         is_auto = self.options.sampling is Sampling.AUTO
         if is_auto and is_small(self.kernel, self.launch, self.widths, self._paths):
             return None
-        at = self.kernel, self.launch, devices
-        sampled = sampled_launch(*at, self.widths, self.options)
+        kernel = self.kernel if is_auto else without_data_guards(self.kernel)
+        sampled = sampled_launch(kernel, self.launch, devices, self.widths, self.options)
         if sampled is not None:
             return self._with_paths(sampled.trace, sampled.launch)
         paths = LaunchPaths.of(self.kernel, self.launch, self._paths, self.options.ends)
         if paths is None:
             return None
+        at = self.kernel, self.launch, devices
         trace = dependent_launch(*at, self.options, paths.samples)
         return None if trace is None else paths.added_to(trace)
 

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from kernelcast.api import estimate
-from kernelcast.defaults import default_model
+from kernelcast.defaults import default_model, only_time
 from kernelcast.errors import InputError, KernelcastError
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
@@ -225,7 +225,7 @@ def _outcome(
             return InputError(reason)
         chosen = replace(run, devices=[device], record_paths=needs_paths(model))
         profile = variant.run(size, options=chosen).profile(device)
-        found = estimate(profile, model)
+        found = estimate(profile, model, **only_time(model, device, ranged=False))
     except KernelcastError as error:
         return error
     registers = None if profile.occupancy is None else profile.occupancy.registers_per_thread

@@ -25,7 +25,6 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.profile import KernelProfile
-from kernelcast.triton_calls.counted import counted_profiles
 from kernelcast.triton_calls.descriptors import TENSOR_MAP, tensor_map
 from kernelcast.triton_calls.driver import CompiledLaunch, KernelcastDriver
 from kernelcast.triton_calls.tensors import HostTensors, as_tensor
@@ -102,7 +101,8 @@ class CallSession(Tabular):
             (KernelcastDriver(group[0], self), group) for group in _by_architecture(devices)
         ]
         self._made = self.calls
-        self._keeps_tensors = self._predicts_quickly = False
+        self._keeps_tensors = False
+        self._sketches = False
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.calls))
@@ -151,7 +151,9 @@ class CallSession(Tabular):
         active = _driver_of_triton().active
         group = next(group for driver, group in self._groups if driver is active)
         given = list(compiled.parameters([as_tensor(value) for value in args]))
-        tensors = HostTensors(_tensors(given), copies=self._keeps_tensors)
+        # a sketch undoes what it writes
+        keeps_tensors = self._keeps_tensors and not self._sketches
+        tensors = HostTensors(_tensors(given), copies=keeps_tensors)
         run = partial(
             compiled.kernel.run,
             [_argument(kind, value, tensors) for _, kind, value in given],
@@ -160,14 +162,15 @@ class CallSession(Tabular):
             memory=tensors.memory,
             results=self.wants_results,
         )
-        if self._predicts_quickly:
-            profiles = counted_profiles(run, group, tensors.byte_count)
+        if self._sketches:
+            trace = run(sampling=Sampling.SKETCH)
         else:
             trace = run() if self.wants_results else _sampled(run)
-            profiles = {device.name: trace.profile(device) for device in group}
-        model = INTERVAL if self._predicts_quickly else self.model
+        profiles = {device.name: trace.profile(device) for device in group}
+        model = INTERVAL if self._sketches else self.model
         own = {
-            device.name: {} if self._wants_reasons else only_time(model, device) for device in group
+            device.name: {} if self._wants_reasons else only_time(model, device, ranged=False)
+            for device in group
         }
         metadata = compiled.metadata
         self._made.append(
@@ -199,18 +202,18 @@ class CallSession(Tabular):
     ) -> Iterator[list[CapturedCall]]:
         """Launches are timed for the first device alone; nobody wants their results, nor reasons.
 
-        They go to a list of their own; tensors stay as they are. `quickly`: bounds from counts.
-        `everywhere`: for all devices, and with reasons.
+        They go to a list of their own; tensors stay as they are. `quickly`: model `interval` times
+        sketches of them. `everywhere`: for all devices, and with reasons.
         """
-        before = self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons
+        before = self.wants_results, self._groups, self._sketches, self._wants_reasons
         self.wants_results = False
         self._groups = self._groups if everywhere else self._groups[:1]
-        self._predicts_quickly, self._wants_reasons = quickly, everywhere
+        self._sketches, self._wants_reasons = quickly, everywhere
         try:
             with self._making(self.driver, keeps_tensors=True) as made:
                 yield made
         finally:
-            self.wants_results, self._groups, self._predicts_quickly, self._wants_reasons = before
+            self.wants_results, self._groups, self._sketches, self._wants_reasons = before
 
     @contextmanager
     def _making(

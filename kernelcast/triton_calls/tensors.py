@@ -123,11 +123,6 @@ class HostTensors:
             self._places.append(_Place(low, high, found))
             address = -(-(address + high - low + _GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
 
-    @property
-    def byte_count(self) -> int:
-        """The bytes of all storages."""
-        return sum(place.high - place.low for place in self._places)
-
     def pointer(self, tensor: Any) -> Allocation | int:
         """The address of a tensor's first element in the launch's memory."""
         address = tensor.data_ptr()

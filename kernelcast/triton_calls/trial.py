@@ -17,7 +17,6 @@ from kernelcast.inputs.triton_kernel import TritonKernel
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import Occupancy
-from kernelcast.triton_calls.counted import pessimistic_s
 from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
 
 __all__ = ["Prediction", "Trial", "packed_trial", "unpacked_trial"]
@@ -27,10 +26,14 @@ __all__ = ["Prediction", "Trial", "packed_trial", "unpacked_trial"]
 class Prediction:
     """What is predicted with one configuration; `shared_bytes` per thread block."""
 
-    time_s: float
     estimate: Estimate
     occupancy: Occupancy
     shared_bytes: int
+
+    @property
+    def time_s(self) -> float:
+        """The predicted time of one launch."""
+        return self.estimate.time_s
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,9 @@ class Trial:
         return tuple(grid(known))
 
     def predicted(self, grid: Any, config: Any, *, quickly: bool) -> Prediction:
-        """The prediction with one configuration: by the model, or `quickly` from counts alone.
+        """The prediction with one configuration: by the model, or `quickly` from a sketch.
 
-        LaunchError when it does not fit the device, or cannot be told from counts.
+        LaunchError when it does not fit the device, or cannot be sketched.
         """
         keywords = {**self.constants, **config.all_kwargs()}
         if config.pre_hook is not None:
@@ -77,13 +80,10 @@ class Trial:
             session.run(self.function, grid, self.args, keywords)
         call = calls[-1]
         profile, estimate = call.profiles[self.device.name], call.estimate
-        time_s = estimate.time_s
-        if quickly:
-            time_s = pessimistic_s(profile, self.device, estimate.time_high_s or time_s)
         assert profile.occupancy is not None, "an executed launch has one"
         kernel = call.kernels[self.device.name]
         assert isinstance(kernel, TritonKernel), "Triton has compiled it"
-        return Prediction(time_s, estimate, profile.occupancy, kernel.shared_bytes)
+        return Prediction(estimate, profile.occupancy, kernel.shared_bytes)
 
     def _named(self) -> dict[str, Any]:
         return dict(zip(function_of(self.function).arg_names, self.args, strict=False))

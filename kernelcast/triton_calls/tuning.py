@@ -6,16 +6,23 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kernelcast.errors import CompilationError, InputError, KernelcastError, LaunchError
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
-from kernelcast.triton_calls.session import errors_of_triton, function_of, launches_on
+from kernelcast.triton_calls.session import (
+    CallSession,
+    errors_of_triton,
+    function_of,
+    launches_on,
+)
 from kernelcast.triton_calls.trial import Prediction, Trial
 from kernelcast.triton_calls.workers import Outcome, predictions
 from kernelcast.units import format_seconds
@@ -23,20 +30,17 @@ from kernelcast.units import format_seconds
 __all__ = ["TuneOptions", "TunedConfig", "Tuning", "triton_perf_model", "tune"]
 
 
-_PATIENCE = 4
-
-
 @dataclass(frozen=True, slots=True)
 class TuneOptions:
     """How configurations are tried.
 
-    All are put in order by a quick prediction from counts alone; `model`, by default the usual one,
-    estimates them in that order until `patience` in a row are no faster than the fastest.
-    `exhaustive`: it estimates all. `processes`: by default one for each core.
+    All are put in order by what a few of their thread blocks tell. `model`, by default the usual
+    one, estimates the first, and goes on until `patience` more in a row are no faster than the
+    fastest. `exhaustive`: it estimates all. `processes`: by default one for each core.
     """
 
     model: str | None = None
-    patience: int = _PATIENCE
+    patience: int = 0
     exhaustive: bool = False
     processes: int | None = None
 
@@ -127,7 +131,7 @@ class Tuning(Tabular):
     def __str__(self) -> str:
         lines = [f"{self.kernel} on {self.device}", *map(str, self.rows)]
         if self.passed_over:
-            lines += ["not estimated; times as if nothing overlapped:", *map(str, self.passed_over)]
+            lines += ["not estimated; a few thread blocks tell:", *map(str, self.passed_over)]
         lines += [f"   refused {config}  {reason}" for config, reason in self.refused]
         return "\n".join(lines)
 
@@ -173,11 +177,12 @@ class _Search:
     def tuning(self) -> Tuning:
         """The ranking; CompilationError when nothing could be compiled."""
         everything = range(len(self._configs))
-        if not self._options.exhaustive and len(everything) > self._options.patience:
+        if not self._options.exhaustive and len(everything) > self._options.patience + 1:
             self._predict_quickly(everything)
-        # First come those that cannot be predicted quickly, or not be launched.
-        order = sorted(everything, key=lambda n: self._quick[n].time_s if n in self._quick else 0.0)
-        self._estimate(order)
+        # first come those that cannot be predicted quickly, or not be launched
+        self._estimate([n for n in everything if n not in self._quick])
+        order = sorted(self._quick, key=lambda n: self._quick[n].time_s)
+        self._estimate_while_faster(order)
         if not self._found:
             for error in self._errors.values():
                 if isinstance(error, CompilationError):
@@ -196,18 +201,26 @@ class _Search:
             if isinstance(outcome, Prediction):
                 self._quick[number] = outcome
 
-    def _estimate(self, order: Sequence[int]) -> None:
-        """Estimates in that order until patience has run out."""
-        fastest_s, in_vain = math.inf, 0
-        for number, outcome in self._outcomes(order, quickly=False):
-            if not isinstance(outcome, Prediction):
+    def _estimate(self, numbers: Sequence[int]) -> None:
+        for number, outcome in self._outcomes(numbers, quickly=False):
+            if isinstance(outcome, Prediction):
+                self._found[number] = outcome
+            else:
                 self._errors[number] = outcome
-                continue
-            self._found[number] = outcome
-            in_vain = in_vain + 1 if outcome.time_s >= fastest_s else 0
-            fastest_s = min(fastest_s, outcome.time_s)
-            if number in self._quick and in_vain >= self._options.patience:
-                return
+
+    def _estimate_while_faster(self, order: Sequence[int]) -> None:
+        """Estimates in that order until patience has run out, no more at once than are needed."""
+        patience = self._options.patience
+        fastest_s = min((item.time_s for item in self._found.values()), default=math.inf)
+        at, in_vain = 0, -1
+        while at < len(order) and (fastest_s == math.inf or in_vain < patience):
+            chosen = order[at : at + max(1, patience - in_vain)]
+            self._estimate(chosen)
+            for number in chosen:
+                time_s = self._found[number].time_s if number in self._found else math.inf
+                in_vain = 0 if time_s < fastest_s else in_vain + 1
+                fastest_s = min(fastest_s, time_s)
+            at += len(chosen)
 
     def _outcomes(self, numbers: Sequence[int], *, quickly: bool) -> Iterator[tuple[int, Outcome]]:
         tasks = [(self._programs[n], self._configs[n], quickly) for n in numbers]
@@ -232,13 +245,28 @@ def triton_perf_model(device: Device | str, *, model: str | None = None) -> Call
         function = function_of(_autotuner_of(seconds))
         with launches_on(device, model=model) as session:
             try:
-                with errors_of_triton(function), session.predicting() as calls:
-                    session.run(function, grid, (), given)
+                return _predicted_s(session, function, grid, given)
             except LaunchError:
-                return float("inf")
-        return calls[-1].estimate.time_s
+                return math.inf
 
     return seconds
+
+
+def _predicted_s(session: CallSession, function: Any, grid: Any, given: Mapping[str, Any]) -> float:
+    """The time that a few thread blocks tell, or that of the model where they cannot.
+
+    LaunchError where the launch does not fit the device.
+    """
+    is_usual = session.model in (None, INTERVAL)
+    for quickly in (True, False) if is_usual else (False,):
+        with (
+            suppress(LaunchError) if quickly else nullcontext(),
+            errors_of_triton(function),
+            session.predicting(quickly=quickly) as calls,
+        ):
+            session.run(function, grid, (), given)
+            return calls[-1].estimate.time_s
+    raise AssertionError("the model has told the time, or why not")
 
 
 def _candidates(kernel: Any, configs: Sequence[Any] | None) -> tuple[Any, Sequence[Any]]:

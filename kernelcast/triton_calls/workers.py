@@ -14,7 +14,6 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
 from typing import Any
 
 from kernelcast.errors import KernelcastError, LaunchError
@@ -62,32 +61,37 @@ class _Worker:
 
 
 class _Pool:
-    """Workers that are free, and a thread for each."""
+    """Workers, with a thread for each.
+
+    A configuration stays with the worker that has compiled it.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._threads = ThreadPoolExecutor(count)
-        self._all = [_Worker() for _ in range(count)]
-        self._free: SimpleQueue[_Worker] = SimpleQueue()
-        for worker in self._all:
-            self._free.put(worker)
+        self._workers = [_Worker() for _ in range(count)]
+        self._threads = [ThreadPoolExecutor(1) for _ in range(count)]
+        self._waiting = [0] * count
+        self._places: dict[tuple[str, str], int] = {}
 
-    def submit(self, trial: bytes, task: Task) -> Future[Outcome]:
-        """The outcome of a task, when a worker is free."""
-        return self._threads.submit(self._predict, trial, task)
+    def submit(self, name: str, trial: bytes, task: Task) -> Future[Outcome]:
+        """The outcome of a task of a kernel of that name, when its worker is free."""
+        least = min(range(self.count), key=self._waiting.__getitem__)
+        place = self._places.setdefault((name, str(task[1])), least)
+        self._waiting[place] += 1
+        return self._threads[place].submit(self._predict, place, trial, task)
 
     def end(self) -> None:
         """Ends all processes."""
-        for worker in self._all:
+        for worker in self._workers:
             worker.end()
-        self._threads.shutdown()
+        for thread in self._threads:
+            thread.shutdown()
 
-    def _predict(self, trial: bytes, task: Task) -> Outcome:
-        worker = self._free.get()
+    def _predict(self, place: int, trial: bytes, task: Task) -> Outcome:
         try:
-            return worker.predict(trial, task)
+            return self._workers[place].predict(trial, task)
         finally:
-            self._free.put(worker)
+            self._waiting[place] -= 1
 
 
 _POOLS: list[_Pool] = []
@@ -107,8 +111,8 @@ def predictions(trial: Trial, tasks: Sequence[Task], processes: int) -> Iterator
     pool, waiting = _pool(processes), deque[Future[Outcome]]()
     try:
         for task in tasks:
-            waiting.append(pool.submit(content, task))
-            if len(waiting) >= processes:
+            waiting.append(pool.submit(trial.name, content, task))
+            if len(waiting) > processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -35,7 +36,14 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["Slice", "address_slice", "control_slice", "data_slice"]
+__all__ = [
+    "Slice",
+    "address_slice",
+    "control_slice",
+    "data_slice",
+    "path_and_address_slice",
+    "path_slice",
+]
 
 _WHAT = "slicing the kernel"
 _CLOCKS = (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER)
@@ -70,28 +78,57 @@ class _Use(NamedTuple):
     guard: Guard | None = None
 
 
+@once_per_kernel
 def control_slice(kernel: Kernel) -> Slice:
     """What decides which basic blocks run and, under guards, in which lanes."""
     return _backward(kernel, _control_roots(kernel))
 
 
+@once_per_kernel
 def address_slice(kernel: Kernel) -> Slice:
     """The control slice, and what the addresses of all accesses to memory are computed from."""
     return _backward(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
 
 
+@once_per_kernel
 def data_slice(kernel: Kernel) -> Slice | None:
     """The address slice of a kernel whose thread blocks find in memory what tells them their way.
 
     It has what they keep in shared and local memory for it, too; its `loads` are those of global
     memory. None where a thread block may ask more than memory: atomics, votes, clocks, the host.
     """
-    roots = [*_control_roots(kernel), *_address_roots(kernel)]
+    return _through_own_memory(kernel, [*_control_roots(kernel), *_address_roots(kernel)])
+
+
+@once_per_kernel
+def path_slice(kernel: Kernel) -> Slice | None:
+    """What decides which basic blocks run, whatever lanes do there under guards.
+
+    What threads keep of it in shared and local memory is part of it; None as for `data_slice`.
+    """
+    return _through_own_memory(kernel, list(_branch_roots(kernel)))
+
+
+@once_per_kernel
+def path_and_address_slice(kernel: Kernel) -> Slice:
+    """What decides which basic blocks run, and which lanes do more there than arithmetic, where."""
+    guards = [
+        _Use(block.index, position, item.guard.register.index)
+        for block in kernel.blocks
+        for position, item in enumerate(block.body)
+        if item.guard is not None and not isinstance(item, Compute)
+    ]
+    return _backward(kernel, [*_branch_roots(kernel), *guards, *_address_roots(kernel)])
+
+
+def _through_own_memory(kernel: Kernel, roots: Sequence[_Use]) -> Slice | None:
     found = _backward(kernel, roots)
     own: frozenset[int] = frozenset()
     by_pc = {item.pc: item for block in kernel.blocks for item in block.body}
-    if any(_is_own(by_pc[pc]) for pc in found.loads):
-        stores = list(_own_stores(kernel))
+    spaces: set[AddressSpace] = set()
+    while not spaces.issuperset(read := _own_spaces(by_pc[pc] for pc in found.loads)):
+        spaces |= read
+        stores = list(_own_stores(kernel, spaces))
         own = frozenset(pc for pc, _ in stores)
         found = _backward(kernel, [*roots, *(use for _, uses in stores for use in uses)])
     loads = [by_pc[pc] for pc in found.loads]
@@ -102,16 +139,23 @@ def data_slice(kernel: Kernel) -> Slice | None:
     return Slice(found.pcs | own, of_others)
 
 
-def _own_stores(kernel: Kernel) -> Iterator[tuple[int, list[_Use]]]:
-    """(pc, what it reads) of all that writes shared or local memory."""
+def _own_stores(
+    kernel: Kernel, spaces: Collection[AddressSpace]
+) -> Iterator[tuple[int, list[_Use]]]:
+    """(pc, what it reads) of all that writes memory of the thread block's own in those spaces."""
     for block in kernel.blocks:
         for position, item in enumerate(block.body):
-            if isinstance(item, Store | Atomic) and _is_own(item):
+            if isinstance(item, Store | Atomic) and item.address.space in spaces:
                 uses = [_Use(block.index, position, r.index, item.guard) for r in reads(item)]
                 yield item.pc, uses
 
 
-def _is_own(instruction: Instruction) -> bool:
+def _own_spaces(instructions: Iterable[Instruction]) -> set[AddressSpace]:
+    """Which memory of the thread block's own some accesses are to."""
+    return {item.address.space for item in instructions if _is_own(item)}
+
+
+def _is_own(instruction: Instruction) -> TypeGuard[Load | Store | Atomic]:
     """Whether an access is to memory of the thread block's own."""
     return isinstance(instruction, Load | Store | Atomic) and instruction.address.space in (
         AddressSpace.SHARED,
@@ -128,7 +172,12 @@ def _control_roots(kernel: Kernel) -> Iterator[_Use]:
         for position, instruction in enumerate(block.body):
             if instruction.guard is not None:
                 yield _Use(block.index, position, instruction.guard.register.index)
-        # the way round a guarded barrier has no pc: it is found here only
+    yield from _branch_roots(kernel)
+
+
+def _branch_roots(kernel: Kernel) -> Iterator[_Use]:
+    # the way round a guarded barrier has no pc: it is found here only
+    for block in kernel.blocks:
         if isinstance(block.terminator, Branch):
             yield _Use(block.index, len(block.body), block.terminator.guard.register.index)
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import live_in, reads
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierResult,
@@ -58,6 +59,7 @@ def definitions(instruction: Instruction) -> tuple[Register, ...]:
     return ()
 
 
+@once_per_kernel
 def launch_constants(kernel: Kernel) -> frozenset[int]:
     """Indices of registers with one unguarded definition from immediates, parameters and sizes.
 

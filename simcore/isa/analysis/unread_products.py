@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -60,6 +61,7 @@ _OF_SPACE = {
 }
 
 
+@once_per_kernel
 def without_unread_products(kernel: Kernel) -> Kernel:
     """The kernel without the matrix products that no path and no address depends on.
 

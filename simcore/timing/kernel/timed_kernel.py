@@ -140,8 +140,8 @@ class TimedKernel:
             schedule=None if self.schedule is None else self.schedule.of(source),
             traced=source if self.traced is None else self.traced[source],
             instructions=tuple(
-                replace(self.instructions[pc], pc=number)
-                for number, pc in enumerate(source.tolist())
+                row if row.pc == number else replace(row, pc=number)
+                for number, row in enumerate(self.instructions[pc] for pc in source.tolist())
             ),
         )
 
