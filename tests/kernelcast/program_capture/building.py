@@ -1,4 +1,4 @@
-"""Builds programs in CUDA C++ and C with a shared runtime, once for each content."""
+"""Builds programs in CUDA C++ and C with a shared runtime, once for each content and place."""
 
 from __future__ import annotations
 
@@ -55,8 +55,11 @@ def c_compiler() -> str:
 
 
 def built(name: str, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """The program of some sources; it is in the cache folder by their content."""
-    content = [(source.name, source.read_text()) for source in (*sources, _HEADER)]
+    """The program of some sources; it is in the cache folder by their content and place.
+
+    `-lineinfo` writes the place of a source into the program.
+    """
+    content = [(str(source), source.read_text()) for source in (*sources, _HEADER)]
     key = repr((nvcc(), _USUAL, flags, content)).encode()
     folder = cache_folder() / "capture-programs" / hashlib.sha256(key).hexdigest()[:20]
     program = folder / name
