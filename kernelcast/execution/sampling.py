@@ -12,9 +12,9 @@ class Sampling(Enum):
 
     AUTO: where the launch is much work, by its instructions, accesses or threads. ALWAYS: smaller
     launches too, and LaunchError where no launch of the kernel can be; arithmetic under guards that
-    depend on data counts for all lanes. Buffers are computed after
-    all where thread blocks depend on what others write. SKETCH: a few thread blocks alone, by which
-    variants of a launch can be put in order sooner; LaunchError where they do not stand for all.
+    depend on data counts for all lanes. Buffers are computed after all where thread blocks depend
+    on what others write. SKETCH: a few thread blocks alone, by which variants of a launch can be
+    put in order sooner; LaunchError where they do not stand for all.
     """
 
     NEVER = "never"

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 from kernelcast.errors import KernelcastError, LaunchError
@@ -71,13 +72,15 @@ class _Pool:
         self._workers = [_Worker() for _ in range(count)]
         self._threads = [ThreadPoolExecutor(1) for _ in range(count)]
         self._waiting = [0] * count
+        self._counting = Lock()
         self._places: dict[tuple[str, str], int] = {}
 
     def submit(self, name: str, trial: bytes, task: Task) -> Future[Outcome]:
         """The outcome of a task of a kernel of that name, when its worker is free."""
-        least = min(range(self.count), key=self._waiting.__getitem__)
-        place = self._places.setdefault((name, str(task[1])), least)
-        self._waiting[place] += 1
+        with self._counting:
+            least = min(range(self.count), key=self._waiting.__getitem__)
+            place = self._places.setdefault((name, str(task[1])), least)
+            self._waiting[place] += 1
         return self._threads[place].submit(self._predict, place, trial, task)
 
     def end(self) -> None:
@@ -91,7 +94,8 @@ class _Pool:
         try:
             return self._workers[place].predict(trial, task)
         finally:
-            self._waiting[place] -= 1
+            with self._counting:
+                self._waiting[place] -= 1
 
 
 _POOLS: list[_Pool] = []

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 import kernelcast as kc
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
 from kernelcast.ptx_frontend.amdgcn.text import read_kernel
+from kernelcast.simcore.profile.timed import timed_warps
+from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
-__all__ = ["LANES", "NARROW", "lowered", "lowered_for_rdna"]
+__all__ = ["LANES", "NARROW", "lowered", "lowered_for_rdna", "walked"]
 
 LANES, NARROW = 64, 32
 SOURCE = """target triple = "amdgcn-amd-amdhsa"
@@ -71,6 +75,16 @@ def lowered(tmp_path: Path, body: str, architecture: str = "gfx90a") -> Runnable
 def lowered_for_rdna(tmp_path: Path, body: str, architecture: str = "gfx1100") -> RunnableKernel:
     """A kernel with this body, of wavefronts of 32 lanes that have their work-item in `v0`."""
     return _lowered(tmp_path, body, architecture, RDNA)
+
+
+def walked(kernel: RunnableKernel, threads: int, device: str) -> TimedKernel:
+    """One thread block of the kernel on a device, as the timing simulator walks it."""
+    arrays = [np.zeros(threads + 4, np.uint32), np.zeros(threads + 4, np.uint32)]
+    trace = kernel.run(grid=1, block=threads, args=arrays, devices=[device])
+    found = trace.profile(device).derived(timed_warps)
+    assert found is not None
+    assert found.schedule is not None
+    return found
 
 
 def _lowered(tmp_path: Path, body: str, architecture: str, text: str) -> RunnableKernel:

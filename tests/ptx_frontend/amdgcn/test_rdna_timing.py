@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.timing_facts import TimingFacts
-from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel, timing_facts
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from tests.ptx_frontend.amdgcn.assembly import NARROW, lowered_for_rdna
+from tests.ptx_frontend.amdgcn.assembly import NARROW, lowered_for_rdna, walked
 
 DEVICE = {"gfx1030": "rx-6900-xt", "gfx1100": "rx-7900-xtx"}
 TRIPS = 40
@@ -34,14 +32,8 @@ def facts(architecture: str) -> TimingFacts:
 
 def timed(tmp_path: Path, body: str, waves: int, trips: int, architecture: str) -> TimedKernel:
     text = LOOP.format(trips=trips, body=body) + END
-    block, device = waves * NARROW, DEVICE[architecture]
-    arrays = [np.zeros(block + 4, np.uint32), np.zeros(block + 4, np.uint32)]
     kernel = lowered_for_rdna(tmp_path, text, architecture)
-    trace = kernel.run(grid=1, block=block, args=arrays, devices=[device])
-    found = trace.profile(device).derived(timed_warps)
-    assert found is not None
-    assert found.schedule is not None
-    return found
+    return walked(kernel, waves * NARROW, DEVICE[architecture])
 
 
 def a_trip(tmp_path: Path, body: list[str], waves: int = 1, architecture: str = "gfx1100") -> float:

@@ -15,10 +15,9 @@ import pytest
 
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.timing_facts import TimingFacts
-from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from tests.ptx_frontend.amdgcn.assembly import LANES, lowered
+from tests.ptx_frontend.amdgcn.assembly import LANES, lowered, walked
 
 DEVICE = "mi210"
 TRIPS = 40
@@ -36,13 +35,7 @@ def facts() -> TimingFacts:
 
 def timed(tmp_path: Path, body: str, waves: int, trips: int, before: str) -> TimedKernel:
     text = LOOP.format(trips=trips, before=before, body=body) + END
-    block = waves * LANES
-    arrays = [np.zeros(block + 4, np.uint32), np.zeros(block + 4, np.uint32)]
-    trace = lowered(tmp_path, text).run(grid=1, block=block, args=arrays, devices=[DEVICE])
-    found = trace.profile(DEVICE).derived(timed_warps)
-    assert found is not None
-    assert found.schedule is not None
-    return found
+    return walked(lowered(tmp_path, text), waves * LANES, DEVICE)
 
 
 def a_trip(tmp_path: Path, body: list[str], waves: int = 1, before: str = "") -> float:
