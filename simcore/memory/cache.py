@@ -27,9 +27,13 @@ from kernelcast.simcore.memory.replacement.policies import (
 )
 from kernelcast.simcore.memory.replacement.role import MAX_WAYS, RANDOM_SEED
 from kernelcast.simcore.memory.way_search import (
+    BYTES_AT_ONCE,
+    EMPTY_PRINT,
     NOT_FOUND,
-    WAYS_AT_ONCE,
+    empty_way,
     high_product,
+    padded,
+    print_of,
     way_of,
 )
 
@@ -48,21 +52,22 @@ __all__ = [
     "write_whole",
 ]
 
-_EMPTY = -1
-_UNUSED = -2
+_NO_LINE = -1
 _INDEXES = ("modulo", "hashed")
 _MAX_SECTORS_PER_LINE = 32
 _LONG_AGO = -(1 << 62)
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
 SectorMasks = npt.NDArray[np.uint32]
 
 
 class CacheState(NamedTuple):
     """`instances` equal caches; a set is instance * sets + index, a slot is set * stride + way.
 
-    Arrays of shape (slots,): `tags` (line numbers), `valid` and `dirty` (sector bit masks).
+    Arrays of shape (slots,): `tags` (line numbers), `valid` and `dirty` (sector bit masks), and a
+    bit longer `prints`, a byte of each line number (`way_search`).
     `recency`: what the policy knows of past uses. Each set has `stride` slots, of which the first
     `ways` are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
     stays dirty: byte masks of the dirty sectors that are not valid.
@@ -92,6 +97,7 @@ class CacheState(NamedTuple):
     fetch_sectors: int
     transaction_sectors: int
     tags: Ints
+    prints: Bytes
     recency: Ints
     valid: SectorMasks
     dirty: SectorMasks
@@ -121,7 +127,7 @@ def empty_cache(
     _check(facts, sector_bytes, fetch_bytes)
     ways = max(1, min(facts.ways, facts.capacity_bytes // facts.line_bytes))
     sets = max(1, facts.capacity_bytes // (facts.line_bytes * ways))
-    stride = -(-ways // WAYS_AT_ONCE) * WAYS_AT_ONCE
+    stride = padded(ways)
     slots = instances * sets * stride
     sectors_per_line = facts.line_bytes // sector_bytes
     chosen = policy_number(facts.replacement, ways)
@@ -139,7 +145,8 @@ def empty_cache(
         sector_bytes=sector_bytes,
         fetch_sectors=fetch_bytes // sector_bytes,
         transaction_sectors=(transaction_bytes or fetch_bytes) // sector_bytes,
-        tags=np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
+        tags=np.full(slots, _NO_LINE, np.int64),
+        prints=np.full(slots + BYTES_AT_ONCE, EMPTY_PRINT, np.uint8),
         recency=cold_recency(chosen, ways, stride, instances * sets),
         valid=np.zeros(slots, np.uint32),
         dirty=np.zeros(slots, np.uint32),
@@ -204,6 +211,7 @@ def copied(cache: CacheState) -> CacheState:
     """A cache with equal contents in arrays of its own, which has written nothing back yet."""
     return cache._replace(
         tags=cache.tags.copy(),
+        prints=cache.prints.copy(),
         recency=cache.recency.copy(),
         valid=cache.valid.copy(),
         dirty=cache.dirty.copy(),
@@ -256,7 +264,7 @@ def _first_slot(cache: CacheState, instance: int, line: int) -> int:
 def find(cache: CacheState, instance: int, line: int) -> int:
     """The slot that holds the line, or -1."""
     first = _first_slot(cache, instance, line)
-    way = way_of(cache.tags, first, cache.stride, line)
+    way = way_of(cache.prints, cache.tags, first, cache.stride, line)
     return way if way == NOT_FOUND else first + way
 
 
@@ -291,13 +299,16 @@ def _write_back(cache: CacheState, slot: np.uint64) -> None:
 @compiled
 def _admit(cache: CacheState, first: int, line: int) -> int:
     """The way that an absent line takes; the line that had it is written back."""
-    if cache.tags[np.uint64(first + cache.ways - 1)] == _EMPTY:  # ways fill in order, for good
-        way = way_of(cache.tags, first, cache.stride, _EMPTY)
+    last = np.uint64(first + cache.ways - 1)
+    if cache.prints[last] == EMPTY_PRINT:  # ways fill in order, for good
+        way = empty_way(cache.prints, first, cache.ways)
     else:
         way = victim(cache.policy, cache.recency, first, cache.stride, cache.ways, cache.random)
     slot = np.uint64(first + way)
-    _write_back(cache, slot)
+    if len(cache.stores):  # something may be dirty
+        _write_back(cache, slot)
     cache.tags[slot] = line
+    cache.prints[slot] = np.uint8(print_of(line))
     cache.valid[slot] = 0
     return int(way)
 
@@ -306,7 +317,7 @@ def _admit(cache: CacheState, first: int, line: int) -> int:
 def open_line(cache: CacheState, instance: int, line: int) -> int:
     """The slot of the line, used just now; a line that was absent comes in without sectors."""
     first = _first_slot(cache, instance, line)
-    way = way_of(cache.tags, first, cache.stride, line)
+    way = way_of(cache.prints, cache.tags, first, cache.stride, line)
     if way == NOT_FOUND:
         way = _admit(cache, first, line)
         insert(cache.policy, cache.recency, first, cache.stride, cache.ways, way, cache.clock)

@@ -1,6 +1,8 @@
-"""Vector comparisons over the ways of a set, which numba does not find for so few words.
+"""Vector operations over the ways of a set, which numba does not find for so few elements.
 
-Ways are searched `WAYS_AT_ONCE` at a time: rows of ways are padded to a multiple of it.
+What is one byte for each way is taken `BYTES_AT_ONCE` at a time, words `WORDS_AT_ONCE`: rows of
+ways are padded (`padded`). Of a line's number a set keeps a *print*, a byte, so that a search
+reads a few bytes for each way and the numbers of those ways only that have the line's print.
 """
 
 from __future__ import annotations
@@ -12,25 +14,43 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 
-from kernelcast.simcore.host.compiled import compiled, intrinsic
+from kernelcast.simcore.host.compiled import compiled, inlined, intrinsic
 
 __all__ = [
+    "BYTES_AT_ONCE",
+    "EMPTY_PRINT",
     "NOT_FOUND",
-    "WAYS_AT_ONCE",
+    "age_bytes",
+    "empty_way",
+    "equal_bytes",
     "high_product",
     "lowest",
+    "padded",
     "prefetch",
+    "print_of",
     "trailing_zeros",
     "way_of",
 ]
 
-WAYS_AT_ONCE = 8
+WORDS_AT_ONCE = 8
+BYTES_AT_ONCE = 16
 NOT_FOUND = -1
+EMPTY_PRINT = 0
+"""The print of ways without a line; that of no line."""
 
 Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 
 _WORD = ir.IntType(64)
-_VECTOR = ir.VectorType(_WORD, WAYS_AT_ONCE)
+_VECTOR = ir.VectorType(_WORD, WORDS_AT_ONCE)
+_BYTE = ir.IntType(8)
+_BYTES = ir.VectorType(_BYTE, BYTES_AT_ONCE)
+
+
+def padded(ways: int) -> int:
+    """Slots for each set of so many ways."""
+    unit = WORDS_AT_ONCE if ways <= WORDS_AT_ONCE else BYTES_AT_ONCE
+    return -(-ways // unit) * unit
 
 
 def _intrinsic(module: Any, of_type: Any, name: str) -> Any:
@@ -40,25 +60,45 @@ def _intrinsic(module: Any, of_type: Any, name: str) -> Any:
     return declare(module, of_type, name)
 
 
-def _load(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -> Any:
-    """The words from `first` on as a vector."""
+def _place(context: Any, builder: Any, array_type: Any, array: Any, first: Any, of: Any) -> Any:
+    """A pointer to a vector that begins with an array's element `first`."""
     data = context.make_array(array_type)(context, builder, array).data
-    place = builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
-    return builder.load(place, align=8)
+    return builder.bitcast(builder.gep(data, [first]), of.as_pointer())
 
 
-def _equal_words(_: Any, words: Any, first: Any, word: Any) -> Any:
+def _all_of(builder: Any, byte: Any) -> Any:
+    """The byte in all places of a vector."""
+    number = ir.IntType(32)
+    one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), byte, ir.Constant(number, 0))
+    zeros = ir.Constant(ir.VectorType(number, BYTES_AT_ONCE), None)
+    return builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), zeros)
+
+
+def _equal_bytes(_: Any, array: Any, first: Any, byte: Any) -> Any:
     from numba import types
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        loaded = _load(context, builder, signature.args[0], *arguments[:2])
-        empty = ir.Constant(_VECTOR, ir.Undefined)
-        single = builder.insert_element(empty, arguments[2], ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WAYS_AT_ONCE), None)
-        same = builder.icmp_signed("==", loaded, builder.shuffle_vector(single, empty, zeros))
-        return builder.zext(builder.bitcast(same, ir.IntType(WAYS_AT_ONCE)), _WORD)
+        place = _place(context, builder, signature.args[0], *arguments[:2], _BYTES)
+        sought = _all_of(builder, builder.trunc(arguments[2], _BYTE))
+        same = builder.icmp_unsigned("==", builder.load(place, align=1), sought)
+        return builder.zext(builder.bitcast(same, ir.IntType(BYTES_AT_ONCE)), _WORD)
 
-    return types.int64(words, types.uint64, types.int64), emit
+    return types.int64(array, types.uint64, types.int64), emit
+
+
+def _age_bytes(_: Any, array: Any, first: Any, limit: Any) -> Any:
+    from numba import types
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature.args[0], *arguments[:2], _BYTES)
+        bytes_ = builder.load(place, align=1)
+        below = builder.icmp_unsigned(
+            "<", bytes_, _all_of(builder, builder.trunc(arguments[2], _BYTE))
+        )
+        builder.store(builder.add(bytes_, builder.zext(below, _BYTES)), place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, types.int64), emit
 
 
 def _lowest_word(_: Any, words: Any, first: Any) -> Any:
@@ -68,9 +108,10 @@ def _lowest_word(_: Any, words: Any, first: Any) -> Any:
         reduction = _intrinsic(
             builder.module,
             ir.FunctionType(_WORD, [_VECTOR]),
-            f"llvm.vector.reduce.smin.v{WAYS_AT_ONCE}i64",
+            f"llvm.vector.reduce.smin.v{WORDS_AT_ONCE}i64",
         )
-        return builder.call(reduction, [_load(context, builder, signature.args[0], *arguments)])
+        place = _place(context, builder, signature.args[0], *arguments, _VECTOR)
+        return builder.call(reduction, [builder.load(place, align=8)])
 
     return types.int64(words, types.uint64), emit
 
@@ -113,7 +154,8 @@ def _prefetch(_: Any, words: Any, at: Any) -> Any:
     return types.void(words, types.uint64), emit
 
 
-equal_words = cast(Callable[[Ints, np.uint64, int], int], intrinsic(_equal_words))
+equal_bytes = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes))
+age_bytes = cast(Callable[[Any, np.uint64, int], None], intrinsic(_age_bytes))
 lowest_word = cast(Callable[[Ints, np.uint64], int], intrinsic(_lowest_word))
 trailing_zeros = cast(Callable[[int], int], intrinsic(_trailing_zeros))
 high_product = cast(Callable[[np.uint64, np.uint64], np.uint64], intrinsic(_high_product))
@@ -122,21 +164,51 @@ prefetch = cast(Callable[[Any, np.uint64], None], intrinsic(_prefetch))
 """Asks for the memory of element `at`, counted through all dimensions, to be brought near."""
 
 
+@inlined
+def print_of(line: int) -> int:
+    """The print of a line: a byte of the product with the golden ratio, and not EMPTY_PRINT."""
+    mixed = int(np.int64((np.uint64(line) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56)))
+    return mixed if mixed != EMPTY_PRINT else 1
+
+
+@inlined
+def _ways_with(bytes_: Any, first: int, ways: int, byte: int) -> int:
+    """A bit for each of at most BYTES_AT_ONCE ways whose byte it is."""
+    same = equal_bytes(bytes_, np.uint64(first), byte)
+    return same if ways >= BYTES_AT_ONCE else same & ((1 << ways) - 1)
+
+
 @compiled
-def way_of(tags: Ints, first: int, ways: int, line: int) -> int:
-    """The first way of tags[first : first + ways] that holds the line, or NOT_FOUND."""
-    found = NOT_FOUND
-    for way in range(0, ways, WAYS_AT_ONCE):
-        same = equal_words(tags, np.uint64(first + way), line)
-        if same != 0 and found < 0:
-            found = way + trailing_zeros(same)
-    return found
+def way_of(prints: Bytes, tags: Ints, first: int, ways: int, line: int) -> int:
+    """The way of the slots from `first` on, `ways` of them, that holds the line, or NOT_FOUND.
+
+    `prints` ends BYTES_AT_ONCE after the last slot.
+    """
+    sought = print_of(line)
+    for begin in range(0, ways, BYTES_AT_ONCE):
+        same = _ways_with(prints, first + begin, ways - begin, sought)
+        while same != 0:
+            way = begin + trailing_zeros(same)
+            if tags[np.uint64(first + way)] == line:
+                return int(way)
+            same &= same - 1
+    return NOT_FOUND
+
+
+@compiled
+def empty_way(prints: Bytes, first: int, ways: int) -> int:
+    """The first way without a line, or NOT_FOUND."""
+    for begin in range(0, ways, BYTES_AT_ONCE):
+        same = _ways_with(prints, first + begin, ways - begin, EMPTY_PRINT)
+        if same != 0:
+            return int(begin + trailing_zeros(same))
+    return NOT_FOUND
 
 
 @compiled
 def lowest(stamps: Ints, first: int, ways: int) -> int:
     """The smallest of stamps[first : first + ways]."""
     least = lowest_word(stamps, np.uint64(first))
-    for way in range(WAYS_AT_ONCE, ways, WAYS_AT_ONCE):
+    for way in range(WORDS_AT_ONCE, ways, WORDS_AT_ONCE):
         least = min(least, lowest_word(stamps, np.uint64(first + way)))
     return least

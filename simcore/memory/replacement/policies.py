@@ -10,13 +10,21 @@ from typing import Any
 
 from kernelcast.errors import DeviceFileError
 from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.memory.replacement import fifo, lru, lru_of_many_ways, plru, random
+from kernelcast.simcore.memory.replacement import (
+    fifo,
+    lru,
+    lru_by_rank,
+    lru_of_many_ways,
+    plru,
+    random,
+)
 from kernelcast.simcore.memory.replacement.role import Ints, Policy
 
 __all__ = ["POLICIES", "cold_recency", "insert", "policy_number", "touch", "victim"]
 
 _POLICIES: tuple[Policy, ...] = (
     lru,
+    lru_by_rank,
     lru_of_many_ways,
     random,
     fifo,
