@@ -78,10 +78,10 @@ HOMES_OF_LIBRARIES = {
     "elftools": ("ptx_frontend/sass/container",),
     "lz4": ("kernelcast/inputs/decompression.py", "kernelcast/store/codec.py"),
     "demangle": ("simcore/isa/ir/source_names.py",),
-    "llvmlite": ("simcore/host", "simcore/memory/way_search.py"),
+    "llvmlite": ("simcore/host", "simcore/memory/sets/way_search.py"),
     "numba": (
         "simcore/host",
-        "simcore/memory/way_search.py",
+        "simcore/memory/sets/way_search.py",
         "simcore/timing/walk/ready_warps.py",
     ),
 }

@@ -217,7 +217,7 @@ def test_a_cache_policy_is_a_module_and_a_line(tmp_path: Path) -> None:
     room = tmp_path / "simcore" / "memory" / "replacement"
     (room / "mru.py").write_text(MOST_RECENT, encoding="utf-8")
     listed = (room / "policies.py").read_text(encoding="utf-8")
-    listed = listed.replace("lru_of_many_ways, ", "lru_of_many_ways, mru, ", 1)
+    listed = listed.replace("    lru_of_many_ways,\n", "    lru_of_many_ways,\n    mru,\n", 1)
     listed = listed.replace("    plru,\n)", "    plru,\n    mru,\n)", 1)
     (room / "policies.py").write_text(listed, encoding="utf-8")
     done = subprocess.run(

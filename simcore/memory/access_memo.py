@@ -21,7 +21,7 @@ from kernelcast.simcore.memory.coalescer import (
 )
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, both_masks, pack_lines
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = [
     "BATCH",

@@ -17,7 +17,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
 from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses, native_accesses
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, PatternCounts

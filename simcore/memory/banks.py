@@ -23,7 +23,7 @@ from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
 from kernelcast.simcore.memory.coalescer import SectorRoom, coalesce_into, new_room, sector_room
 from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import DeviceFileError
 from kernelcast.simcore.device.device import CacheFacts
-from kernelcast.simcore.host.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, low_bits
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
 from kernelcast.simcore.memory.dram_pieces import none_begun
@@ -26,7 +26,16 @@ from kernelcast.simcore.memory.replacement.policies import (
     victim,
 )
 from kernelcast.simcore.memory.replacement.role import MAX_WAYS, RANDOM_SEED
-from kernelcast.simcore.memory.way_search import (
+from kernelcast.simcore.memory.sets.sectors import (
+    Masks,
+    add_dirty,
+    add_valid,
+    dirty_of,
+    drop_all,
+    no_sectors,
+    valid_of,
+)
+from kernelcast.simcore.memory.sets.way_search import (
     BYTES_AT_ONCE,
     EMPTY_PRINT,
     NOT_FOUND,
@@ -53,31 +62,32 @@ __all__ = [
 ]
 
 _NO_LINE = -1
+_LONG_AGO = -(1 << 62)
 _INDEXES = ("modulo", "hashed")
 _MAX_SECTORS_PER_LINE = 32
-_LONG_AGO = -(1 << 62)
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
-SectorMasks = npt.NDArray[np.uint32]
 
 
 class CacheState(NamedTuple):
-    """`instances` equal caches; a set is instance * sets + index, a slot is set * stride + way.
+    """`instances` equal caches; a slot is (instance * ways + way) * sets + index of the set.
 
-    Arrays of shape (slots,): `tags` (line numbers), `valid` and `dirty` (sector bit masks), and a
-    bit longer `prints`, a byte of each line number (`way_search`).
-    `recency`: what the policy knows of past uses. Each set has `stride` slots, of which the first
-    `ways` are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
+    So neighbouring lines, which mostly take the same way, lie beside each other.
+
+    Arrays of shape (slots,): `tags`, the line numbers; `masks` of their sectors (`sets.sectors`);
+    `arrivals`, when sectors came last, and `stores`, the last store (`on_the_way`), the latter
+    empty where nothing stays dirty.
+    `prints`: a byte of each line's number (`sets.way_search`). `recency`: what the policy knows of
+    past uses. Both are by sets, instance * sets + index, with `stride` places for the ways of each.
+    `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
     stays dirty: byte masks of the dirty sectors that are not valid.
     `partitions` of the instances are one cache; `home` is the partition that a line belongs to.
     Sectors come from below in aligned groups of `fetch_sectors`; one transaction brings
     `transaction_sectors` of them, and takes as many back.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
-    `stamps`: when sectors came last into each slot, `stamp`.
-    `stores`: the last store to each slot in two words, its stamp and its SM.
     `begun`: pieces of DRAM that were asked for lately (`dram_pieces`).
     `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
     read first because they were incomplete.
@@ -97,16 +107,15 @@ class CacheState(NamedTuple):
     fetch_sectors: int
     transaction_sectors: int
     tags: Ints
+    masks: Masks
+    arrivals: Ints
+    stores: Ints
     prints: Bytes
     recency: Ints
-    valid: SectorMasks
-    dirty: SectorMasks
     written_bytes: Words
     clock: Ints
     random: Words
     written: Ints
-    stamps: Ints
-    stores: Ints
     begun: Ints
 
 
@@ -128,7 +137,7 @@ def empty_cache(
     ways = max(1, min(facts.ways, facts.capacity_bytes // facts.line_bytes))
     sets = max(1, facts.capacity_bytes // (facts.line_bytes * ways))
     stride = padded(ways)
-    slots = instances * sets * stride
+    slots, places = instances * sets * ways, instances * sets * stride
     sectors_per_line = facts.line_bytes // sector_bytes
     chosen = policy_number(facts.replacement, ways)
     return CacheState(
@@ -146,16 +155,15 @@ def empty_cache(
         fetch_sectors=fetch_bytes // sector_bytes,
         transaction_sectors=(transaction_bytes or fetch_bytes) // sector_bytes,
         tags=np.full(slots, _NO_LINE, np.int64),
-        prints=np.full(slots + BYTES_AT_ONCE, EMPTY_PRINT, np.uint8),
+        masks=no_sectors(slots, sectors_per_line),
+        arrivals=np.full(slots, _LONG_AGO, np.int64),
+        stores=np.full(slots if keeps_dirty else 0, _LONG_AGO, np.int64),
+        prints=np.full(places + BYTES_AT_ONCE, EMPTY_PRINT, np.uint8),
         recency=cold_recency(chosen, ways, stride, instances * sets),
-        valid=np.zeros(slots, np.uint32),
-        dirty=np.zeros(slots, np.uint32),
         written_bytes=np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
         clock=np.zeros(1, np.int64),
         random=np.full(1, RANDOM_SEED, np.uint64),
         written=np.zeros(2, np.int64),
-        stamps=np.full(slots, _LONG_AGO, np.int64),
-        stores=np.full(2 * slots if keeps_dirty else 0, _LONG_AGO, np.int64),
         begun=none_begun(),
     )
 
@@ -196,31 +204,34 @@ def _check(facts: CacheFacts, sector_bytes: int, fetch_bytes: int) -> None:
             raise DeviceFileError(f"unknown {what} {name!r}; known are {', '.join(known)}")
 
 
-@compiled
-def _remainder(number: int, divisor: int, reciprocal: np.uint64) -> int:
-    """number % divisor, where the quotient by the reciprocal is right or one too large.
+@inlined
+def _divided(number: int, divisor: int, reciprocal: np.uint64) -> tuple[int, int]:
+    """number // divisor and number % divisor; by the reciprocal the quotient may be one too large.
 
     Divisions of 64-bit integers take longer than all else that a cache does.
     """
+    if divisor == 1:
+        return number, 0
     quotient = np.int64(high_product(np.uint64(number), reciprocal))
     left = number - quotient * divisor
-    return int(left + divisor if left < 0 else left)
+    if left < 0:
+        return int(quotient - 1), int(left + divisor)
+    return int(quotient), int(left)
 
 
 def copied(cache: CacheState) -> CacheState:
     """A cache with equal contents in arrays of its own, which has written nothing back yet."""
     return cache._replace(
         tags=cache.tags.copy(),
+        masks=cache.masks.copy(),
+        arrivals=np.full_like(cache.arrivals, _LONG_AGO),
+        stores=np.full_like(cache.stores, _LONG_AGO),
         prints=cache.prints.copy(),
         recency=cache.recency.copy(),
-        valid=cache.valid.copy(),
-        dirty=cache.dirty.copy(),
         written_bytes=cache.written_bytes.copy(),
         clock=cache.clock.copy(),
         random=cache.random.copy(),
         written=np.zeros_like(cache.written),
-        stamps=np.full_like(cache.stamps, _LONG_AGO),
-        stores=np.full_like(cache.stores, _LONG_AGO),
         begun=none_begun(),
     )
 
@@ -239,98 +250,95 @@ def home(cache: CacheState, line: int) -> int:
     """
     if cache.partitions == 1:
         return 0
-    return (line + line // cache.sets) % cache.partitions
+    turn = line + _divided(line, cache.sets, cache.reciprocal)[0]
+    if cache.partitions == 2:
+        return turn & 1
+    return int(turn % cache.partitions)
 
 
 @compiled
-def _first_slot(cache: CacheState, instance: int, line: int) -> int:
-    """The first slot of the set that a line belongs to.
+def _set_of(cache: CacheState, line: int) -> int:
+    """The set of an instance that a line belongs to.
 
     Hashing turns each run of `sets` lines by an amount of its own, so that strides of the cache's
     size spread and contiguous lines still fill all sets evenly.
     """
     if cache.set_mask >= 0 and not cache.is_hashed:
-        return (instance * cache.sets + (line & cache.set_mask)) * cache.stride
-    index = _remainder(line, cache.sets, cache.reciprocal)
+        return line & cache.set_mask
+    run, index = _divided(line, cache.sets, cache.reciprocal)
     if cache.is_hashed:
-        run = (line - index) // cache.sets
         turned = np.uint64(run) * np.uint64(0x9E3779B97F4A7C15)
         index += int(np.int64(turned >> np.uint64(32)))
-        index = _remainder(index, cache.sets, cache.reciprocal)
-    return (instance * cache.sets + index) * cache.stride
+        index = _divided(index, cache.sets, cache.reciprocal)[1]
+    return index
 
 
 @compiled
 def find(cache: CacheState, instance: int, line: int) -> int:
     """The slot that holds the line, or -1."""
-    first = _first_slot(cache, instance, line)
-    way = way_of(cache.prints, cache.tags, first, cache.stride, line)
-    return way if way == NOT_FOUND else first + way
+    index = _set_of(cache, line)
+    ways = (instance * cache.sets + index) * cache.stride
+    slots = instance * cache.ways * cache.sets + index
+    way = way_of(cache.prints, ways, cache.ways, cache.tags, slots, cache.sets, line)
+    return way if way == NOT_FOUND else slots + way * cache.sets
 
 
 @compiled
-def _count_dirty(cache: CacheState, slot: np.uint64, counts: Ints) -> None:
+def _count_dirty(cache: CacheState, slot: int, counts: Ints) -> None:
     """Adds the slot's dirty groups, and the incomplete ones among them, to two counts."""
-    dirty = np.int64(cache.dirty[slot])
+    dirty = dirty_of(cache.masks, slot)
     if dirty == 0:
         return
-    incomplete = dirty & ~np.int64(cache.valid[slot])
+    valid = valid_of(cache.masks, slot)
     if cache.transaction_sectors == 1:
         counts[0] += count_bits(np.uint64(dirty))
-        counts[1] += count_bits(np.uint64(incomplete))
+        counts[1] += count_bits(np.uint64(dirty & ~valid))
         return
     first, whole = 0, (1 << cache.transaction_sectors) - 1
-    missing = ~np.int64(cache.valid[slot])
     while first < cache.sectors_per_line:
         if (dirty >> first) & whole:
             counts[0] += 1
-            if (missing >> first) & whole:
+            if (~valid >> first) & whole:
                 counts[1] += 1
         first += cache.transaction_sectors
 
 
 @compiled
-def _write_back(cache: CacheState, slot: np.uint64) -> None:
-    """Counts the slot's dirty groups as written; cleans it."""
-    _count_dirty(cache, slot, cache.written)
-    cache.dirty[slot] = 0
-
-
-@compiled
-def _admit(cache: CacheState, first: int, line: int) -> int:
+def _admit(cache: CacheState, ways: int, slots: int, line: int) -> int:
     """The way that an absent line takes; the line that had it is written back."""
-    last = np.uint64(first + cache.ways - 1)
+    last = np.uint64(ways + cache.ways - 1)
     if cache.prints[last] == EMPTY_PRINT:  # ways fill in order, for good
-        way = empty_way(cache.prints, first, cache.ways)
+        way = empty_way(cache.prints, ways, cache.ways)
     else:
-        way = victim(cache.policy, cache.recency, first, cache.stride, cache.ways, cache.random)
-    slot = np.uint64(first + way)
+        way = victim(cache.policy, cache.recency, ways, cache.stride, cache.ways, cache.random)
+    slot = slots + way * cache.sets
     if len(cache.stores):  # something may be dirty
-        _write_back(cache, slot)
-    cache.tags[slot] = line
-    cache.prints[slot] = np.uint8(print_of(line))
-    cache.valid[slot] = 0
+        _count_dirty(cache, slot, cache.written)
+    cache.tags[np.uint64(slot)] = line
+    drop_all(cache.masks, slot)
+    cache.prints[np.uint64(ways + way)] = np.uint8(print_of(line))
     return int(way)
 
 
 @compiled
 def open_line(cache: CacheState, instance: int, line: int) -> int:
     """The slot of the line, used just now; a line that was absent comes in without sectors."""
-    first = _first_slot(cache, instance, line)
-    way = way_of(cache.prints, cache.tags, first, cache.stride, line)
+    index = _set_of(cache, line)
+    ways = (instance * cache.sets + index) * cache.stride
+    slots = instance * cache.ways * cache.sets + index
+    way = way_of(cache.prints, ways, cache.ways, cache.tags, slots, cache.sets, line)
     if way == NOT_FOUND:
-        way = _admit(cache, first, line)
-        insert(cache.policy, cache.recency, first, cache.stride, cache.ways, way, cache.clock)
+        way = _admit(cache, ways, slots, line)
+        insert(cache.policy, cache.recency, ways, cache.stride, cache.ways, way, cache.clock)
     else:
-        touch(cache.policy, cache.recency, first, cache.stride, cache.ways, way, cache.clock)
-    return first + way
+        touch(cache.policy, cache.recency, ways, cache.stride, cache.ways, way, cache.clock)
+    return slots + way * cache.sets
 
 
 @compiled
 def fetch(cache: CacheState, slot: int, wanted: int) -> int:
     """Makes the sectors `wanted` valid; the mask of the groups that had to come from below."""
-    at = np.uint64(slot)
-    missing = int(wanted & ~np.int64(cache.valid[at]))
+    missing = int(wanted & ~valid_of(cache.masks, slot))
     if missing == 0:
         return 0
     if cache.fetch_sectors == cache.sectors_per_line:
@@ -341,38 +349,36 @@ def fetch(cache: CacheState, slot: int, wanted: int) -> int:
             if missing & (group << first):
                 missing |= group << first
             first += cache.fetch_sectors
-    cache.valid[at] |= np.uint32(missing)
+    add_valid(cache.masks, slot, missing)
     return int(missing)
 
 
 @compiled
 def write_whole(cache: CacheState, slot: int, sectors: int) -> int:
     """Marks all bytes of the mask `sectors` as dirty; how many of them were clean before."""
-    at = np.uint64(slot)
-    dirty = np.int64(cache.dirty[at])
-    cache.dirty[at] = np.uint32(dirty | sectors)
-    cache.valid[at] |= np.uint32(sectors)
+    dirty = dirty_of(cache.masks, slot)
+    add_dirty(cache.masks, slot, sectors)
+    add_valid(cache.masks, slot, sectors)
     return count_bits(np.uint64(sectors & ~dirty))
 
 
 @compiled
 def write_part(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> int:
     """Marks bytes of one sector as dirty; 1 if the sector was clean before, else 0."""
-    at, place = np.uint64(slot), np.uint64((slot << cache.line_shift) + sector)
-    bit = 1 << sector
-    was_dirty = np.int64(cache.dirty[at]) & bit
+    place, bit = np.uint64((slot << cache.line_shift) + sector), 1 << sector
+    was_dirty = dirty_of(cache.masks, slot) & bit
     known = bytes_ | (cache.written_bytes[place] if was_dirty else ZERO)
     cache.written_bytes[place] = known
-    cache.dirty[at] |= np.uint32(bit)
+    add_dirty(cache.masks, slot, bit)
     if known == low_bits(cache.sector_bytes):
-        cache.valid[at] |= np.uint32(bit)
+        add_valid(cache.masks, slot, bit)
     return 0 if was_dirty else 1
 
 
 @compiled
 def _count_all_dirty(cache: CacheState, counts: Ints) -> None:
-    for slot in range(len(cache.dirty)):
-        _count_dirty(cache, np.uint64(slot), counts)
+    for slot in range(len(cache.tags)):
+        _count_dirty(cache, slot, counts)
 
 
 def dirty_groups(cache: CacheState) -> Ints:

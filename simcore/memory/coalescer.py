@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, count_bits, low_bits
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = [
     "MAX_SECTOR_BYTES",

@@ -19,8 +19,8 @@ from kernelcast.simcore.memory.banks import shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
 from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 from kernelcast.simcore.memory.transactions import transactions_of
-from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 

@@ -23,7 +23,8 @@ from kernelcast.simcore.memory.cache import (
 from kernelcast.simcore.memory.dram_pieces import READ, WRITTEN, begins
 from kernelcast.simcore.memory.on_the_way import LateHits, count_late, joins_store, note_store
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, Lines, sector_masks
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.sectors import add_valid, dirty_of, drop_all, drop_valid
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = [
     "DRAM_READS",
@@ -175,8 +176,9 @@ def _read_l2_line(
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
         add(tally, count, READ_PIECES, begins(l2.begun, line, line_bytes(l2), READ))
-        l2.stamps[np.uint64(slot)] = now
-    l2.stamps[np.uint64(first)] = l2.stamps[np.uint64(slot)]
+        l2.arrivals[np.uint64(slot)] = now
+    if first != slot:
+        l2.arrivals[np.uint64(first)] = l2.arrivals[np.uint64(slot)]
     add(tally, count, L2_READ_HITS, hits)
 
 
@@ -217,7 +219,7 @@ def read_l1(
             count_late(caches.l1_late, _instruction(count), l1, slot, access.now, found)
         if fetched == 0:
             continue
-        l1.stamps[np.uint64(slot)] = access.now
+        l1.arrivals[np.uint64(slot)] = access.now
         misses += count_bits(np.uint64(fetched))
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
@@ -255,10 +257,10 @@ def write_l1(l1: CacheState, role: int, access: Access) -> None:
         if role == L1_EVICT:
             slot = find(l1, instance, line)
             if slot >= 0:
-                l1.valid[np.uint64(slot)] = 0
+                drop_all(l1.masks, slot)
         elif whole:
             slot = open_line(l1, instance, line)
-            l1.valid[np.uint64(slot)] |= np.uint32(whole)
+            add_valid(l1.masks, slot, whole)
 
 
 @compiled
@@ -268,7 +270,7 @@ def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
         if partition != home(l2, line):
             slot = find(l2, partition, line)
             if slot >= 0:
-                l2.valid[np.uint64(slot)] &= np.uint32(~sectors)
+                drop_valid(l2.masks, slot, sectors)
 
 
 @compiled
@@ -289,7 +291,7 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
         else:
             partial += count_bits(np.uint64(touched & ~whole))
         note_store(l2, slot, sm, access.now)
-        if l2.dirty[np.uint64(slot)] == 0:
+        if dirty_of(l2.masks, slot) == 0:
             pieces += begins(l2.begun, line, line_bytes(l2), WRITTEN)
         cleaned += write_whole(l2, slot, whole)
         in_part = touched & ~whole
@@ -319,7 +321,7 @@ def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint6
             _drop_copies(l2, line, touched)
         slot = find(l2, home(l2, line), line)
         if slot >= 0:
-            l2.valid[np.uint64(slot)] &= np.uint32(~touched)
+            drop_valid(l2.masks, slot, touched)
         written = count_bits(np.uint64(touched))
         l2.written[0] += written
         add(tally, count, DRAM_WRITES, written)

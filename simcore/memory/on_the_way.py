@@ -57,7 +57,7 @@ def count_late(late: LateHits, row: int, cache: CacheState, slot: int, now: int,
     The cycles are of an SM that never stalls. A warp that is further on than the one that asked
     for the data may have waited for them already.
     """
-    then: int = cache.stamps[np.uint64(slot)]
+    then: int = cache.arrivals[np.uint64(slot)]
     steps = (1 << _STEP_BITS) - 1
     behind = (then & steps) - (now & steps)
     if not 0 <= behind < _STEPS_TOGETHER:
@@ -75,8 +75,8 @@ def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
 
     What L1 still holds of the first one goes to L2 together with the second.
     """
-    then: int = cache.stores[np.uint64(2 * slot)]
-    if cache.stores[np.uint64(2 * slot + 1)] != sm:
+    then: int = cache.stores[np.uint64(slot)]
+    if then >> _STEP_BITS != sm:
         return False
     steps = (1 << _STEP_BITS) - 1
     after = (now & steps) - (then & steps)
@@ -85,6 +85,5 @@ def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
 
 @compiled
 def note_store(cache: CacheState, slot: int, sm: int, now: int) -> None:
-    """Remembers a store to the slot."""
-    cache.stores[np.uint64(2 * slot)] = now
-    cache.stores[np.uint64(2 * slot + 1)] = sm
+    """Remembers a store to the slot: its SM, and which instruction of its warp it is."""
+    cache.stores[np.uint64(slot)] = (sm << _STEP_BITS) | (now & ((1 << _STEP_BITS) - 1))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import CoalescingRule, Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = [
     "LARGEST_SEGMENT_BYTES",

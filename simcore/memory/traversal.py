@@ -66,7 +66,7 @@ from kernelcast.simcore.memory.passes.line_requests import (
     unpack_lines,
 )
 from kernelcast.simcore.memory.segments import SegmentRule
-from kernelcast.simcore.memory.way_search import prefetch
+from kernelcast.simcore.memory.sets.way_search import prefetch
 
 __all__ = [
     "ADDRESS",

@@ -12,6 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.sets.sectors import (
+    dirty_sectors,
+    keep_sectors,
+    valid_sectors,
+)
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.cache import CacheState
@@ -107,7 +112,8 @@ class CacheContents:
         cache = self._held.get(device)
         if cache is None:
             return 0
-        return int(np.bitwise_count(cache.valid | cache.dirty).sum()) * cache.sector_bytes
+        held = valid_sectors(cache.masks) | dirty_sectors(cache.masks)
+        return int(np.bitwise_count(held).sum()) * cache.sector_bytes
 
     def of(self, device: Device) -> CacheState | None:
         """What the L2 of a device holds; None for nothing. It is not to be changed."""
@@ -137,10 +143,10 @@ def _drop(cache: CacheState, first: int, end: int) -> None:
     sectors = cache.sectors_per_line
     line_bytes = sectors * cache.sector_bytes
     lines = first // line_bytes, -(-end // line_bytes)
-    slots = np.flatnonzero((cache.tags >= lines[0]) & (cache.tags < lines[1]))
-    starts = cache.tags[slots] * line_bytes
+    numbers = cache.tags
+    slots = np.flatnonzero((numbers >= lines[0]) & (numbers < lines[1]))
+    starts = numbers[slots] * line_bytes
     begin = np.clip((first - starts) // cache.sector_bytes, 0, sectors)
     stop = np.clip(-((starts - end) // cache.sector_bytes), 0, sectors)
     kept = ~((np.int64(1) << stop) - (np.int64(1) << begin))
-    cache.valid[slots] &= kept.astype(np.uint32)
-    cache.dirty[slots] &= kept.astype(np.uint32)
+    keep_sectors(cache.masks, slots, kept)

@@ -10,7 +10,7 @@ import numpy as np
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.memory.bitmask import ONE
 from kernelcast.simcore.memory.replacement.role import Ints, Words
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = ["MOST_WAYS", "NAME", "cold", "insert", "touch", "victim"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.memory.replacement.role import Ints, Words
-from kernelcast.simcore.memory.way_search import (
+from kernelcast.simcore.memory.sets.way_search import (
     BYTES_AT_ONCE,
     age_bytes,
     equal_bytes,

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.memory.replacement.role import MAX_WAYS, WAY_BITS, Ints, Words
-from kernelcast.simcore.memory.way_search import lowest
+from kernelcast.simcore.memory.sets.way_search import lowest
 
 __all__ = ["MOST_WAYS", "NAME", "cold", "insert", "touch", "victim"]
 

@@ -161,7 +161,7 @@ def test_simulated_memory_does_not_depend_on_threads(
             waves.taken,
             waves.ideal,
         ]
-        columns += [stages.requests, stages.taken, left.tags, left.valid, left.dirty, left.recency]
+        columns += [stages.requests, stages.taken, left.tags, left.masks, left.recency]
         found.append((result.traffic.writes, [column.tobytes() for column in columns]))
     assert found == found[:1] * 3
 

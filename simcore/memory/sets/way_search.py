@@ -78,7 +78,7 @@ def _equal_bytes(_: Any, array: Any, first: Any, byte: Any) -> Any:
     from numba import types
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *arguments[:2], _BYTES)
+        place = _place(context, builder, signature.args[0], arguments[0], arguments[1], _BYTES)
         sought = _all_of(builder, builder.trunc(arguments[2], _BYTE))
         same = builder.icmp_unsigned("==", builder.load(place, align=1), sought)
         return builder.zext(builder.bitcast(same, ir.IntType(BYTES_AT_ONCE)), _WORD)
@@ -90,7 +90,7 @@ def _age_bytes(_: Any, array: Any, first: Any, limit: Any) -> Any:
     from numba import types
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], *arguments[:2], _BYTES)
+        place = _place(context, builder, signature.args[0], arguments[0], arguments[1], _BYTES)
         bytes_ = builder.load(place, align=1)
         below = builder.icmp_unsigned(
             "<", bytes_, _all_of(builder, builder.trunc(arguments[2], _BYTE))
@@ -110,7 +110,8 @@ def _lowest_word(_: Any, words: Any, first: Any) -> Any:
             ir.FunctionType(_WORD, [_VECTOR]),
             f"llvm.vector.reduce.smin.v{WORDS_AT_ONCE}i64",
         )
-        place = _place(context, builder, signature.args[0], *arguments, _VECTOR)
+        array, first = arguments
+        place = _place(context, builder, signature.args[0], array, first, _VECTOR)
         return builder.call(reduction, [builder.load(place, align=8)])
 
     return types.int64(words, types.uint64), emit
@@ -179,17 +180,20 @@ def _ways_with(bytes_: Any, first: int, ways: int, byte: int) -> int:
 
 
 @compiled
-def way_of(prints: Bytes, tags: Ints, first: int, ways: int, line: int) -> int:
-    """The way of the slots from `first` on, `ways` of them, that holds the line, or NOT_FOUND.
+def way_of(
+    prints: Bytes, first: int, ways: int, tags: Ints, first_tag: int, step: int, line: int
+) -> int:
+    """The way that holds the line, or NOT_FOUND.
 
-    `prints` ends BYTES_AT_ONCE after the last slot.
+    The ways' prints are those from `first` on, their tags each `step`-th from `first_tag` on.
+    `prints` ends BYTES_AT_ONCE after the last way.
     """
     sought = print_of(line)
     for begin in range(0, ways, BYTES_AT_ONCE):
         same = _ways_with(prints, first + begin, ways - begin, sought)
         while same != 0:
             way = begin + trailing_zeros(same)
-            if tags[np.uint64(first + way)] == line:
+            if tags[np.uint64(first_tag + way * step)] == line:
                 return int(way)
             same &= same - 1
     return NOT_FOUND
