@@ -8,13 +8,23 @@ timing takes those of a region in the order of its schedule.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["FACTORS", "Names", "ScheduledRegion", "StaticSchedule", "region_keys", "region_starts"]
+__all__ = [
+    "FACTORS",
+    "Names",
+    "PlacedRegion",
+    "ScheduledRegion",
+    "StaticSchedule",
+    "placed_regions",
+    "region_keys",
+    "region_starts",
+]
 
 FACTORS = (4, 2)
 """Iterations of an unrolled loop that stand in turn, then those of what is left."""
@@ -52,6 +62,37 @@ class StaticSchedule:
     unrolled: tuple[int, ...] = ()
     regions: tuple[ScheduledRegion, ...] = ()
     sequences: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRegion:
+    """A region with the number of its first instruction and the events that it begins with.
+
+    Numbers of instructions follow those of the source's, `pcs` of them for each region.
+    """
+
+    region: ScheduledRegion
+    first: int
+    starts: Ints
+
+
+def placed_regions(
+    paths: WarpPaths, block_of: npt.NDArray[np.intp], schedule: StaticSchedule | None
+) -> tuple[PlacedRegion, ...]:
+    """The regions that occur in paths; `block_of`: the basic block of each instruction."""
+    if schedule is None or not schedule.regions:
+        return ()
+    pcs, placed = len(block_of), []
+    starts = region_starts(paths, block_of, schedule)
+    keys, _ = region_keys(paths.pc, starts, pcs)
+    first = pcs
+    for region in schedule.regions:
+        wanted, _ = region_keys(np.array(region.pcs, np.int32), np.zeros(1, np.int64), pcs)
+        chosen = starts[keys == wanted[0]]
+        if len(chosen):
+            placed.append(PlacedRegion(region, first, chosen))
+            first += len(region.pcs)
+    return tuple(placed)
 
 
 def region_starts(
@@ -97,14 +138,20 @@ def _iterations(
     return np.asarray(np.where(rest < 0, number % most != 0, rest % fewer != 0))
 
 
+@cache
+def _factors(pcs: int) -> tuple[Keys, Keys]:
+    """Random words by instruction, and odd ones by place in a region."""
+    random = np.random.default_rng(1)
+    of_pc = random.integers(1, 1 << 63, pcs, np.uint64)
+    return of_pc, random.integers(1, 1 << 63, _MOST_STEPS, np.uint64) | np.uint64(1)
+
+
 def region_keys(pc: npt.NDArray[np.int32], starts: Ints, pcs: int) -> tuple[Keys, Ints]:
     """A number for the instructions of each region, the same for the same ones, and its length."""
     lengths = np.diff(np.append(starts, len(pc)))
     place = np.arange(len(pc)) - np.repeat(starts, lengths)
-    random = np.random.default_rng(1)
-    of_pc = random.integers(1, 1 << 63, pcs, np.uint64)
-    of_place = random.integers(1, 1 << 63, _MOST_STEPS, np.uint64) | np.uint64(1)
     if not len(starts):
         return np.empty(0, np.uint64), lengths
+    of_pc, of_place = _factors(pcs)
     value = of_pc[pc] * of_place[place % _MOST_STEPS]
     return np.add.reduceat(value, starts), lengths

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.traces.issue_control import IssueControl
 from kernelcast.traces.pattern_table import PatternTable
-from kernelcast.traces.static_schedule import StaticSchedule
+from kernelcast.traces.static_schedule import PlacedRegion, StaticSchedule, placed_regions
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
@@ -259,6 +259,14 @@ class Trace:
     def warps_per_thread_block(self) -> int:
         """Warps of a thread block; the last one may be partly filled."""
         return -(-self.threads_per_thread_block // self.warp_width)
+
+    @cached_property
+    def placed_regions(self) -> tuple[PlacedRegion, ...]:
+        """The regions of the schedule that occur in the paths."""
+        if self.paths is None:
+            return ()
+        block_of = np.array([row.basic_block for row in self.instructions], np.intp)
+        return placed_regions(self.paths, block_of, self.schedule)
 
     def source_instructions(self) -> tuple[int, int]:
         """How many instructions of the source were executed: by warps, and by threads."""

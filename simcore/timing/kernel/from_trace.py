@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.distinct import distinct
 from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
 from kernelcast.simcore.memory.banks import are_paired, banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.hierarchy import TrafficResult
@@ -90,7 +91,8 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
         longest=longest,
     )
-    ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule))
+    scheduled = scheduled_kernel(kernel, trace.schedule, trace.placed_regions)
+    ordered = without_idle_accesses(scheduled)
     return with_groups(with_counters(with_native_sequences(ordered)))
 
 
@@ -212,7 +214,7 @@ def _distinct(
     """The accesses that differ in instruction, start or pattern, and which one each event is."""
     start = paths.address[events] % _STARTS
     key = (paths.pc[events].astype(np.int64) << 36) | (start << 32) | paths.pattern[events]
-    _, example, inverse = np.unique(key, return_index=True, return_inverse=True)
+    _, example, inverse = distinct(key)
     chosen = events[example]
     none = np.zeros(len(chosen), np.int32)
     rows = PatternCounts(

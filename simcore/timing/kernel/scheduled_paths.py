@@ -6,43 +6,29 @@ events of one execution of a region change places together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
-from kernelcast.traces.static_schedule import (
-    Names,
-    ScheduledRegion,
-    StaticSchedule,
-    region_keys,
-    region_starts,
-)
+from kernelcast.traces.static_schedule import Names, PlacedRegion, StaticSchedule
 
 __all__ = ["scheduled_kernel"]
 
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A region with the number of its first instruction and the events that it begins with."""
-
-    region: ScheduledRegion
-    first: int
-    starts: Ints
-
-
-def scheduled_kernel(kernel: TimedKernel, schedule: StaticSchedule | None) -> TimedKernel:
-    """The kernel in the order of its schedule; itself where there is none.
+def scheduled_kernel(
+    kernel: TimedKernel, schedule: StaticSchedule | None, placed: Sequence[PlacedRegion]
+) -> TimedKernel:
+    """The kernel in the order of its schedule, whose regions are `placed`; itself without one.
 
     Warps that wait for phases keep their order: nothing moves across a loop of looks.
     """
     if schedule is None or not schedule.regions or len(kernel.paths.phases):
         return kernel
-    placed = list(_placed(kernel, schedule))
     source = np.concatenate(
         [
             np.arange(len(kernel.pipeline)),
@@ -53,21 +39,7 @@ def scheduled_kernel(kernel: TimedKernel, schedule: StaticSchedule | None) -> Ti
     return _reordered(_with_sequences(numbered, source, schedule), placed)
 
 
-def _placed(kernel: TimedKernel, schedule: StaticSchedule) -> Iterator[_Placed]:
-    block_of = np.array([row.basic_block for row in kernel.instructions], np.intp)
-    pcs, paths = len(block_of), kernel.paths
-    starts = region_starts(paths, block_of, schedule)
-    keys, _ = region_keys(paths.pc, starts, pcs)
-    first = pcs
-    for region in schedule.regions:
-        wanted, _ = region_keys(np.array(region.pcs, np.int32), np.zeros(1, np.int64), pcs)
-        chosen = starts[keys == wanted[0]]
-        if len(chosen):
-            yield _Placed(region, first, chosen)
-            first += len(region.pcs)
-
-
-def _with_steps(kernel: TimedKernel, placed: list[_Placed]) -> TimedKernel:
+def _with_steps(kernel: TimedKernel, placed: Sequence[PlacedRegion]) -> TimedKernel:
     """Folded steps take nothing, and registers have the names that the schedule gives them."""
     pipeline, reads, writes = list(kernel.pipeline), kernel.reads, kernel.writes
     for item in placed:
@@ -99,7 +71,7 @@ def _with_sequences(kernel: TimedKernel, source: Ints, schedule: StaticSchedule)
     )
 
 
-def _reordered(kernel: TimedKernel, placed: list[_Placed]) -> TimedKernel:
+def _reordered(kernel: TimedKernel, placed: Sequence[PlacedRegion]) -> TimedKernel:
     paths = kernel.paths
     event = np.arange(len(paths.pc))
     pc = paths.pc.copy()

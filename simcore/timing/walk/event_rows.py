@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.distinct import distinct
 from kernelcast.simcore.timing.walk.missed_lines import event_turns
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -76,7 +77,7 @@ def turn_of_paths(begin: Ints, warps: int) -> int:
 def _rows(pc: Column, passes: Floats, has_passes: Flags) -> tuple[Column, Ints, Floats]:
     """The row of each event, the pc and the passes of each row."""
     events = np.flatnonzero(has_passes[pc])
-    values, value = np.unique(passes[events], return_inverse=True)
+    values, _, value = distinct(passes[events])
     is_met = np.zeros((len(has_passes), max(1, len(values))), np.bool_)
     is_met[~has_passes, 0] = True
     is_met[pc[events], value] = True
