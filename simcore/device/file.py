@@ -85,6 +85,7 @@ _MAY_BE_ZERO = frozenset(
         "timing.barrier_warp_cycles",
         "timing.load_store_lanes",
         "timing.scalar_issue_cycles",
+        "timing.reconvergence_latency_cycles",
         "timing.scalar_latency_cycles",
         "timing.mixed_issues",
     )

@@ -66,6 +66,7 @@ _PLACE_OF_THREAD = "SR_TID"
 Counters of an H100 and an H200 have an instruction of `lsu` and a wavefront of shared memory for
 each that is read (validation/measured/h200.json).
 """
+_RECONVERGENCE = "BSYNC"
 _UNIFORM = "U"
 """How opcodes of the uniform datapath begin: it is beside the lanes, one instruction at a time."""
 COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES", "UTCBAR")
@@ -163,6 +164,8 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
     access = _access(row, is_banked)
     if access is not None:
         return access
+    if row.control is not None and row.opcode == _RECONVERGENCE:
+        return Pipeline.RECONVERGENCE
     if row.kind == "fence" and (row.mnemonic.split(".")[0] in _GROUPING or _stays_in_block(row)):
         return Pipeline.WAIT
     if row.kind in _BY_KIND and not _only_arrives(row):

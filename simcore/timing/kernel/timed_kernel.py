@@ -44,6 +44,8 @@ class Pipeline(Enum):
     BARRIER = "barrier"
     FENCE = "fence"
     BRANCH = "branch"
+    RECONVERGENCE = "reconvergence"
+    """Where lanes that have parted wait for each other (`BSYNC`)."""
     EXIT = "exit"
     COMMIT = "commit"
     """Takes an issue slot, no unit, and tells an mbarrier when what it reads is there."""

@@ -134,7 +134,8 @@ class _Work:
     @property
     def branches(self) -> float:
         issues = self._machine.schedulers / self._machine.issue_cycles
-        return self._of(Pipeline.BRANCH, self._count) / issues
+        issued = self._of(Pipeline.BRANCH, self._count)
+        return (issued + self._of(Pipeline.RECONVERGENCE, self._count)) / issues
 
     @property
     def l2(self) -> float:

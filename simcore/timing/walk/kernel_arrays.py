@@ -58,6 +58,7 @@ __all__ = [
     "PIPELINES",
     "PIPE_REASON",
     "READS",
+    "RECONVERGE",
     "RESULT",
     "SHARED",
     "SOURCE",
@@ -84,11 +85,10 @@ __all__ = [
 
 UNITS = 11
 TENSOR = UNITS - 1
-SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
+SHARED, CONSTANT, LOAD, STORE, BARRIER = range(UNITS, UNITS + 5)
+FENCE, BRANCH, RECONVERGE, EXIT, NONE = range(BARRIER + 1, BARRIER + 6)
 COMMIT, MEET, ARRIVE, AWAIT, BULK = range(NONE + 1, NONE + 6)
-"""Kinds with phases: commits, barriers, other arrivals, waiting looks, copies in bulk.
-in bulk.
-"""
+"""Kinds with phases: commits, barriers, other arrivals, waiting looks, copies in bulk."""
 KINDS = BULK + 1
 WORDS = 8
 SOURCES = 4
@@ -116,6 +116,7 @@ _KIND: dict[Pipeline, int] = {
     Pipeline.BARRIER: BARRIER,
     Pipeline.FENCE: FENCE,
     Pipeline.BRANCH: BRANCH,
+    Pipeline.RECONVERGENCE: RECONVERGE,
     Pipeline.EXIT: EXIT,
     Pipeline.WAIT: EXIT,
     Pipeline.COMMIT: COMMIT,
@@ -348,7 +349,7 @@ def _schedule(
     table[:, STALL] = schedule.stall_cycles
     for component, chosen in (
         (Component.ARITHMETIC_LATENCY, kinds < UNITS),
-        (Component.BRANCH, kinds == BRANCH),
+        (Component.BRANCH, (kinds == BRANCH) | (kinds == RECONVERGE)),
         (Component.FENCE, kinds == FENCE),
     ):
         if component in without:

@@ -35,6 +35,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     MEET,
     PIPE_REASON,
     PIPELINES,
+    RECONVERGE,
     SHARED,
     STORE,
     TENSOR,
@@ -47,7 +48,7 @@ __all__ = ["Machine", "sm_machine"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, EXIT, COMMIT, MEET, BULK)
+_WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, RECONVERGE, EXIT, COMMIT, MEET, BULK)
 _OPERAND_READ_CYCLES = 10
 """Cycles from the issue of an access until its operands have been read; assumed."""
 _BEHIND = 0.25
@@ -258,6 +259,12 @@ def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> I
     table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
     for kind, component, cycles, reason in (
         (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
+        (
+            RECONVERGE,
+            Component.BRANCH,
+            timing.reconvergence_latency_cycles,
+            StallReason.BRANCH,
+        ),
         (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
     ):
         after = max(0 if component in without else _whole(cycles), soonest)

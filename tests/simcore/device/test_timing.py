@@ -35,6 +35,7 @@ NEED_NOT_SAY = (
     "dram_pieces_per_s",
     "l2_partial_writes_per_s",
     "load_store_lanes",
+    "reconvergence_latency_cycles",
     "scalar_issue_cycles",
     "scalar_latency_cycles",
     "mixed_issues",

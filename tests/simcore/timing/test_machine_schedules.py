@@ -108,6 +108,15 @@ def test_a_branch_that_is_not_taken_costs_its_stall(gpu: Device) -> None:
     assert a_trip(gpu, jumps, Component.BRANCH) == pytest.approx(1 + 2, rel=WITHIN)
 
 
+def test_lanes_that_come_together_cost_the_latency_of_it(gpu: Device) -> None:
+    """Warps go on behind a `BSYNC` that long after it, whether or not their lanes had parted."""
+    latency = timing_facts(gpu).reconvergence_latency_cycles
+    assert latency > 5
+    kernel = code(gpu, [Step(Pipeline.RECONVERGENCE), Step(Pipeline.INTEGER)], [5, 2])
+    assert a_trip(gpu, kernel) == pytest.approx(round(latency) + 2, rel=WITHIN)
+    assert a_trip(gpu, kernel, Component.BRANCH) == pytest.approx(1 + 2, rel=WITHIN)
+
+
 @pytest.mark.parametrize(
     ("banks", "cycles"),
     [([(3, 0), (3, 0)], 3.0), ([(2, 1), (1, 2)], 1.5), ([(1, 1), (1, 1)], 1.0)],
