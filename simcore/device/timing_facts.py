@@ -70,7 +70,7 @@ class TimingFacts:
     launch_overhead_s: float
     thread_block_launch_cycles: float
     reconvergence_latency_cycles: float = 0.0
-    """From a `BSYNC` of machine code to the warp's next instruction (0: its stall alone)."""
+    """Cycles from a `BSYNC` of machine code to its warp's next instruction (0: its stall alone)."""
     store_retire_cycles: float = 0.0
     dram_mixed_efficiency: float = 1.0
     """Share of `dram_efficiency` that is left at equal reads and writes."""
