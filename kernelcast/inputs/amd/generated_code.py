@@ -33,6 +33,7 @@ __all__ = ["GeneratedCode", "code_of_ir", "library_modules"]
 _TRIPLE = re.compile(rb'^target triple = "amdgcn-', re.MULTILINE)
 _OF_LIBRARY = re.compile(r"@__ocml_(\w+?)_f(?:32|64)\b")
 _BODY = re.MULTILINE | re.DOTALL
+_OTHER_LIBRARY = "functions of a library of ours, not of the vendor's, which may be shorter"
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -108,6 +109,11 @@ class GeneratedCode(NativeSource):
         body = re.search(rf"^define [^\n]*@{re.escape(name)}\(.*?^}}", self.text, _BODY)
         found = _OF_LIBRARY.findall(body[0]) if body is not None else []
         return tuple(sorted(set(found)))
+
+    def remark(self, name: str, _architecture: int | str) -> str:
+        """Which functions of it are those of a library of ours."""
+        functions = self.library_functions(name)
+        return f"{_OTHER_LIBRARY}: {', '.join(functions)}" if functions else ""
 
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""
