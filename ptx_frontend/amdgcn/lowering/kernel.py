@@ -9,6 +9,7 @@ from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
+from kernelcast.ptx_frontend.amdgcn.lowering.clamped import CLAMPED
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
 from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
@@ -131,6 +132,8 @@ class _KernelLowering:
             pass
         elif instruction.partner is not None:
             lower_together(site, VECTOR)
+        elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
+            clamped(site)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             site.check_modifiers()
             lower(site)

@@ -55,6 +55,10 @@ def _move(site: Site) -> None:
     site.code.set_scalar(site.operands[0], [site.main("mov.b32", 32, site.integer(1))])
 
 
+def _move_short(site: Site) -> None:
+    site.code.set_scalar(site.operands[0], [site.main("mov.b32", 32, site.short_constant(1))])
+
+
 def _sum(mnemonic: str, site: Site) -> None:
     """The condition is the carry, or the borrow."""
     first, second = _value(site, 1), _value(site, 2)
@@ -101,8 +105,8 @@ def _difference_with_borrow(site: Site) -> None:
 def _add_constant(site: Site) -> None:
     if site.is_scc_read:
         raise site.code.refused("its overflow is read")
-    own = site.integer(0)
-    site.code.set_scalar(site.operands[0], [site.main("add.s32", 32, own, site.integer(1))])
+    found = site.main("add.s32", 32, site.integer(0), site.short_constant(1))
+    site.code.set_scalar(site.operands[0], [found])
 
 
 def _plain(mnemonic: str, site: Site) -> None:
@@ -201,6 +205,12 @@ def _choice(site: Site) -> None:
 
 def _compare(relation: str, kind: str, site: Site) -> None:
     found = site.main(f"setp.{relation}.{kind}32", 1, site.integer(0), site.integer(1))
+    site.code.unguarded("mov.pred", site.code.scc, found)
+
+
+def _compare_short(relation: str, kind: str, site: Site) -> None:
+    constant = site.short_constant(1, is_signed=kind == "s")
+    found = site.main(f"setp.{relation}.{kind}32", 1, site.integer(0), constant)
     site.code.unguarded("mov.pred", site.code.scc, found)
 
 
@@ -321,7 +331,7 @@ def _program_counter(site: Site) -> None:
 
 SCALAR: Mapping[str, Lowering] = {
     "s_mov_b32": _move,
-    "s_movk_i32": _move,
+    "s_movk_i32": _move_short,
     **{name: partial(_sum, mnemonic) for name, mnemonic in _SUMS.items()},
     **{name: partial(_signed_sum, mnemonic) for name, mnemonic in _SIGNED_SUMS.items()},
     "s_addc_u32": _sum_with_carry,
@@ -343,8 +353,8 @@ SCALAR: Mapping[str, Lowering] = {
     "s_bfe_i32": partial(_field, "s"),
     "s_cselect_b32": _choice,
     **{
-        f"s_cmp{form}_{name}_{kind}32": partial(_compare, relation, "s" if kind == "i" else "u")
-        for form in ("", "k")
+        f"s_cmp{form}_{name}_{kind}32": partial(compare, relation, "s" if kind == "i" else "u")
+        for form, compare in (("", _compare), ("k", _compare_short))
         for name, relation in _RELATIONS.items()
         for kind in ("i", "u")
     },
@@ -364,7 +374,8 @@ SCALAR: Mapping[str, Lowering] = {
 MASK_OPCODES = frozenset(
     name
     for name in SCALAR
-    if name.endswith("_b64") and not name.startswith(("s_lsh", "s_getpc", "s_bcnt"))
+    if name.endswith("_b64")
+    and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", "s_ff1", "s_flbit"))
 )
 """Instructions whose pairs of registers are masks of lanes, as far as any are."""
 SCC_READERS = (

@@ -58,6 +58,11 @@ def _shift(mnemonic: str, site: Site) -> None:
     site.code.set_half(site.operands[0], found)
 
 
+def _product_sum(site: Site) -> None:
+    found = site.main("mad.lo.u32", 32, *(_operand(site, n, "") for n in (1, 2, 3)))
+    site.code.set_half(site.operands[0], found)
+
+
 def _move(site: Site) -> None:
     site.code.set_half(site.operands[0], site.main("mov.b32", 32, site.integer(1)))
 
@@ -71,6 +76,8 @@ def _choice(site: Site) -> None:
 _ALL: Mapping[str, Lowering] = {
     **{name: partial(_of_two, mnemonic) for name, mnemonic in _OF_TWO.items()},
     **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
+    "v_mad_u16": _product_sum,
+    "v_mad_legacy_u16": _product_sum,
     "v_mov_b16": _move,
     "v_cndmask_b16": _choice,
 }

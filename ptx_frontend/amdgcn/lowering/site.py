@@ -46,6 +46,11 @@ class Site:
         moved = self.code.compute("shr.u32", 32, value, Immediate(shift))
         return self.code.compute("and.b32", 32, moved, Immediate(mask))
 
+    def short_constant(self, index: int, *, is_signed: bool = True) -> Immediate:
+        """Operand `index`, 16 bits of the instruction, extended."""
+        value = int(self.operands[index], 0) & 0xFFFF
+        return Immediate(value | 0xFFFF0000 if is_signed and value >> 15 else value)
+
     def number(self, index: int) -> Operand:
         """Operand `index` as a number of single precision."""
         return self.code.number(self.operands[index])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import BIT_FIELDS
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
@@ -287,6 +288,7 @@ VECTOR: Mapping[str, Lowering] = {
     "v_bfi_b32": _inserted,
     "v_mul_u32_u24": _product_of_24_bits,
     "v_mad_u32_u24": _sum_of_24_bits,
+    **BIT_FIELDS,
     **COMPARISONS,
     **PRODUCTS,
     **SHORTS,
