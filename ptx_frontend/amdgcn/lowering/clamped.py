@@ -45,6 +45,12 @@ def _float(mnemonic: str, count: int, site: Site) -> None:
     site.code.set_vector(site.operands[0], found)
 
 
+def _quotient(site: Site) -> None:
+    found = site.main("div.rn.f32", 32, site.number(3), site.number(2))
+    clamped = site.code.compute("add.sat.f32", 32, found, _ZERO)
+    site.code.set_vector(site.operands[0], clamped)
+
+
 CLAMPED: Mapping[str, Lowering] = {
     "v_add_u32": _sum,
     "v_sub_u32": partial(_difference, False),
@@ -53,5 +59,6 @@ CLAMPED: Mapping[str, Lowering] = {
     "v_sub_i32": partial(_signed, "sub.sat.s32"),
     "v_add_f32": partial(_float, "add.sat.f32", 2),
     "v_mul_f32": partial(_float, "mul.sat.f32", 2),
+    "v_div_fixup_f32": _quotient,
     "v_fma_f32": partial(_float, "fma.rn.sat.f32", 3),
 }

@@ -18,6 +18,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     plain_name,
 )
 from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
+from kernelcast.ptx_frontend.amdgcn.lowering.partial_results import lower_part, writes_part
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     MASK_OPCODES,
     SCALAR,
@@ -136,7 +137,10 @@ class _KernelLowering:
             clamped(site)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             site.check_modifiers()
-            lower(site)
+            if writes_part(site):
+                lower_part(site, lower)
+            else:
+                lower(site)
         else:
             raise code.refused("it is not executed")
         code.guard = None

@@ -5,9 +5,11 @@ Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 5 and 12.1 t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.scalar_bits import SCALAR_BITS
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar_sums import SCALAR_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
@@ -33,18 +35,21 @@ _EXTREMA = {
     for kind in ("i", "u")
 }
 _RELATIONS = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
-_SYMBOL_LOW, _SYMBOL_HIGH = "@rel32@lo", "@rel32@hi"
+_SYMBOL = re.compile(r"(?P<name>[^@]+)@rel32@(?P<half>lo|hi)(?P<distance>[+-]\d+)")
+_FROM_COUNTER = {"lo": 4, "hi": 12}
+"""How far the halves of the distance are behind the place that it counts from, bytes."""
 
 
 def _value(site: Site, index: int) -> Operand:
     """An operand of 32 bits; half of the address of a variable, where it names one."""
     text = site.operands[index]
-    for mark, low in ((_SYMBOL_LOW, True), (_SYMBOL_HIGH, False)):
-        if mark in text:
-            address = site.code.register(64)
-            site.code.unguarded("mov.b64", address, SymbolAddress(text.partition("@")[0]))
-            return site.code.halves(address)[0 if low else 1]
-    return site.code.single(text)
+    found = _SYMBOL.fullmatch(text)
+    if found is None:
+        return site.code.single(text)
+    address = site.code.register(64)
+    offset = int(found["distance"]) - _FROM_COUNTER[found["half"]]
+    site.code.unguarded("mov.b64", address, SymbolAddress(found["name"], offset))
+    return site.code.halves(address)[0 if found["half"] == "lo" else 1]
 
 
 def _is_set(site: Site, value: Operand, bits: int = 32) -> Operand:
@@ -71,11 +76,18 @@ def _sum(mnemonic: str, site: Site) -> None:
 
 
 def _signed_sum(mnemonic: str, site: Site) -> None:
-    """The condition is the overflow."""
-    first, second = _value(site, 1), _value(site, 2)
-    if site.is_scc_read:
-        raise site.code.refused("its overflow is read")
-    site.code.set_scalar(site.operands[0], [site.main(mnemonic, 32, first, second)])
+    """The condition is the overflow: the result is not the exact one."""
+    code, first, second = site.code, _value(site, 1), _value(site, 2)
+    found = site.main(mnemonic, 32, first, second)
+    site.scc(lambda: _overflows(site, mnemonic, found, first, second))
+    code.set_scalar(site.operands[0], [found])
+
+
+def _overflows(
+    site: Site, mnemonic: str, found: Operand, first: Operand, second: Operand
+) -> Operand:
+    clamped = site.code.compute(mnemonic.replace(".s32", ".sat.s32"), 32, first, second)
+    return site.code.compute("setp.ne.s32", 1, found, clamped)
 
 
 def _sum_with_carry(site: Site) -> None:
@@ -103,9 +115,9 @@ def _difference_with_borrow(site: Site) -> None:
 
 
 def _add_constant(site: Site) -> None:
-    if site.is_scc_read:
-        raise site.code.refused("its overflow is read")
-    found = site.main("add.s32", 32, site.integer(0), site.short_constant(1))
+    first, second = site.integer(0), site.short_constant(1)
+    found = site.main("add.s32", 32, first, second)
+    site.scc(lambda: _overflows(site, "add.s32", found, first, second))
     site.code.set_scalar(site.operands[0], [found])
 
 
@@ -344,6 +356,7 @@ SCALAR: Mapping[str, Lowering] = {
     **{name: partial(_wide_shift, mnemonic) for name, mnemonic in _WIDE_SHIFTS.items()},
     "s_abs_i32": partial(_one, "abs.s32"),
     "s_brev_b32": _reversed,
+    **SCALAR_BITS,
     "s_flbit_i32_b32": partial(_bit_search, False),
     "s_ff1_i32_b32": partial(_bit_search, True),
     "s_not_b32": partial(_one, "not.b32"),
@@ -371,11 +384,12 @@ SCALAR: Mapping[str, Lowering] = {
     "s_getpc_b64": _program_counter,
     **SCALAR_SUMS,
 }
+_OF_64_BITS = ("s_ff1", "s_flbit", "s_brev", "s_bitset")
 MASK_OPCODES = frozenset(
     name
     for name in SCALAR
     if name.endswith("_b64")
-    and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", "s_ff1", "s_flbit"))
+    and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", *_OF_64_BITS))
 )
 """Instructions whose pairs of registers are masks of lanes, as far as any are."""
 SCC_READERS = (
@@ -388,6 +402,9 @@ SCC_READERS = (
 )
 _KEEP_SCC = (
     "s_brev",
+    "s_bitset",
+    "s_sext",
+    "s_bitreplicate",
     "s_flbit",
     "s_ff1",
     "s_mov",

@@ -1,4 +1,4 @@
-"""Scalar sums of shifted numbers, products with constants, and what looks at 64 bits.
+"""Scalar sums of shifted numbers, products with constants, and fields of 64 bits.
 
 AMD Instinct MI200 Instruction Set Architecture, chapters 12.1 and 12.2.
 """
@@ -41,21 +41,9 @@ def _wide_field(kind: str, site: Site) -> None:
     code.set_scalar(site.operands[0], code.halves(found))
 
 
-def _bit_search(is_from_below: bool, site: Site) -> None:
-    """How many zeros come before the first one, from the top or from below; -1 without any."""
-    code, value = site.code, site.code.wide(site.operands[1])
-    turned = code.compute("brev.b64", 64, value) if is_from_below else value
-    zeros = site.main("clz.b64", 32, turned)
-    none = code.compute("setp.eq.u64", 1, value, Immediate(0))
-    found = code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none)
-    code.set_scalar(site.operands[0], [found])
-
-
 SCALAR_SUMS: Mapping[str, Lowering] = {
     **{f"s_lshl{n}_add_u32": partial(_shifted_sum, n) for n in range(1, 5)},
     "s_mulk_i32": _product_with_constant,
-    "s_flbit_i32_b64": partial(_bit_search, False),
-    "s_ff1_i32_b64": partial(_bit_search, True),
     "s_bfe_u64": partial(_wide_field, "u"),
     "s_bfe_i64": partial(_wide_field, "s"),
 }

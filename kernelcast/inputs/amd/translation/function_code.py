@@ -58,7 +58,6 @@ class FunctionCode:
             raise UnsupportedInstruction(
                 f"{instruction.mnemonic} is not translated for AMD's GPUs: {reason}",
                 instruction.span,
-                instruction.origin,
             ) from None
 
     def call(self, result: str, name: str, operands: str = "", types: str = "") -> str:

@@ -11,10 +11,16 @@ from typing import Any
 
 from kernelcast.inputs.amd.translation.atomics import write_atomic
 from kernelcast.inputs.amd.translation.computations import write_compute
-from kernelcast.inputs.amd.translation.control import block_label, write_terminator
+from kernelcast.inputs.amd.translation.control import (
+    block_label,
+    gate_slot,
+    write_gates,
+    write_terminator,
+)
 from kernelcast.inputs.amd.translation.directed import NotTranslated
 from kernelcast.inputs.amd.translation.exchanges import write_exchange
 from kernelcast.inputs.amd.translation.function_code import FunctionCode, slot
+from kernelcast.inputs.amd.translation.loop_entries import gates_of
 from kernelcast.inputs.amd.translation.memory import (
     ARGUMENTS,
     OWN_MEMORY,
@@ -71,20 +77,22 @@ _OTHERS = {
 def translated(kernel: Kernel) -> str:
     """The module's text; UnsupportedInstruction, naming the instruction, where there is none."""
     code = FunctionCode(kernel, special_value, address_value)
+    gates = gates_of([block.successors for block in kernel.blocks])
     for block in kernel.blocks:
         code.lines.append(f"{block_label(block.index)}:")
         for instruction in block.body:
             with code.translating(instruction):
                 _write(code, instruction)
         with code.translating(block.terminator):
-            write_terminator(code, block.terminator)
+            write_terminator(code, block.terminator, gates)
+    write_gates(code, gates)
     variables = [_variable(symbol) for symbol in kernel.symbols.values()]
     parts = (
         _HEADER,
         *(text for text in variables if text),
         _definition(kernel),
         "entry:",
-        *_entry(kernel),
+        *_entry(kernel, set(gates.values())),
         *code.lines,
         "}",
         *code.declarations.values(),
@@ -117,7 +125,9 @@ def _definition(kernel: Kernel) -> str:
     )
 
 
-def _entry(kernel: Kernel) -> Iterator[str]:
+def _entry(kernel: Kernel, gates: set[int]) -> Iterator[str]:
+    for gate in gates:
+        yield f"  {gate_slot(gate)} = alloca i32, align 4, addrspace(5)"
     for register in kernel.registers:
         kind = f"i{register.bits}"
         yield f"  {slot(register)} = alloca {kind}, align 4, addrspace(5)"
