@@ -16,14 +16,14 @@ from kernelcast.ptx_frontend.amdgcn.lowering.addresses import (
     place_of,
 )
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
-from kernelcast.simcore.isa.ir.kernel import Address, Operand
+from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["ATOMICS"]
 
 _COMPARED = "cas"
 _GLOBAL = {
-    **{name: (name, "u") for name in ("add", "inc", "dec")},
+    **{name: (name, "u") for name in ("add", "sub", "inc", "dec")},
     **{f"{sign}{name}": (name, sign) for name in ("min", "max") for sign in ("u", "s")},
     **{name: (name, "b") for name in ("and", "or", "xor")},
     "swap": ("exch", "b"),
@@ -31,7 +31,7 @@ _GLOBAL = {
 }
 """By name: what is done, and the kind of the numbers."""
 _LOCAL = {
-    **{f"{name}_u": (name, "u") for name in ("add", "inc", "dec", "min", "max")},
+    **{f"{name}_u": (name, "u") for name in ("add", "sub", "inc", "dec", "min", "max")},
     **{f"{name}_i": (name, "s") for name in ("min", "max")},
     **{f"{name}_b": (name, "b") for name in ("and", "or", "xor")},
 }
@@ -53,6 +53,10 @@ def _update(
 ) -> None:
     """One atomic; the old value goes into the first operand where it comes back."""
     code, (operation, type_) = site.code, how
+    if operation == "sub":
+        operation = "add"
+        zero, bits = Immediate(0), type_.bits
+        values = [code.compute(f"sub.u{bits}", bits, zero, value) for value in values]
     old = code.register(type_.bits) if returns else None
     code.atomic(operation, type_, address, *values, destination=old, is_main=True)
     if old is not None:

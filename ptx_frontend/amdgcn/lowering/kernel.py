@@ -144,7 +144,7 @@ class _KernelLowering:
         else:
             raise code.refused("it is not executed")
         code.guard = None
-        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier")):
+        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
             code.finish()
         self._places.follow(instruction)
         if opcode == "s_mov_b64" and set(code.names(instruction.operands[1])) & code.own_memory:

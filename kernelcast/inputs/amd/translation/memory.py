@@ -15,6 +15,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     HEAP,
     Address,
     Fence,
+    Instruction,
     Load,
     Store,
     Symbol,
@@ -27,6 +28,7 @@ __all__ = [
     "OWN_MEMORY",
     "SPACES",
     "address_value",
+    "is_copy",
     "pointer",
     "symbol_name",
     "write_fence",
@@ -46,6 +48,7 @@ SPACES: Mapping[AddressSpace, int] = {
 _NARROW = (AddressSpace.SHARED, AddressSpace.LOCAL)
 ARGUMENTS, OWN_MEMORY = "%arguments", "%own"
 """The kernel's parameters as they lie in memory, and the local memory of a thread."""
+_COPIES, _IN_BULK = "cp.async.", "cp.async.bulk"
 _UNCHANGED = "!invariant.load !0"
 
 
@@ -152,8 +155,24 @@ def write_store(code: FunctionCode, store: Store) -> None:
 
 
 def write_fence(code: FunctionCode, fence: Fence) -> None:
-    """Orders accesses of all threads of the device."""
-    if fence.groups_left is not None:
-        raise NotTranslated("a wait for asynchronous copies")
+    """Orders accesses of all threads of the device.
+
+    Asynchronous copies are made at once: what closes groups of them does nothing, and a wait orders
+    accesses of the thread block.
+    """
+    if is_copy(fence):
+        if fence.groups_left is None:
+            return
+        scope = "workgroup"
+    elif fence.groups_left is not None:
+        raise NotTranslated("a wait for asynchronous operations")
+    else:
+        scope = "agent"
     with code.guarded(fence.guard):
-        code.lanes.do('fence syncscope("agent") seq_cst')
+        code.lanes.do(f'fence syncscope("{scope}") seq_cst')
+
+
+def is_copy(instruction: Instruction) -> bool:
+    """Whether an instruction is one of the family `cp.async`, but for copies in bulk."""
+    name = instruction.mnemonic
+    return name.startswith(_COPIES) and not name.startswith(_IN_BULK)

@@ -12,10 +12,15 @@ from typing import Any
 from kernelcast.inputs.amd.translation.atomics import write_atomic
 from kernelcast.inputs.amd.translation.computations import write_compute
 from kernelcast.inputs.amd.translation.control import (
+    VOTES,
     block_label,
+    entry_of_votes,
     gate_slot,
+    has_votes,
     write_gates,
+    write_result,
     write_terminator,
+    write_vote,
 )
 from kernelcast.inputs.amd.translation.directed import NotTranslated
 from kernelcast.inputs.amd.translation.exchanges import write_exchange
@@ -33,6 +38,8 @@ from kernelcast.inputs.amd.translation.memory import (
 from kernelcast.inputs.amd.translation.places import special_value
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
+    BarrierResult,
+    BarrierVote,
     Compute,
     Fence,
     Instruction,
@@ -62,11 +69,11 @@ _WRITERS: dict[type[Instruction], Callable[[FunctionCode, Any], None]] = {
     Atomic: write_atomic,
     Fence: write_fence,
     WarpOperation: write_exchange,
+    BarrierVote: write_vote,
+    BarrierResult: write_result,
 }
 _OTHERS = {
     "BarrierArrive": "a barrier of some threads of the thread block",
-    "BarrierVote": "a reduction at a barrier",
-    "BarrierResult": "a reduction at a barrier",
     "BulkCopy": "a copy in bulk",
     "ClusterArrive": "clusters",
     "HostCall": "a function of the host",
@@ -90,6 +97,7 @@ def translated(kernel: Kernel) -> str:
     parts = (
         _HEADER,
         *(text for text in variables if text),
+        *([VOTES] if has_votes(kernel) else ()),
         _definition(kernel),
         "entry:",
         *_entry(kernel, set(gates.values())),
@@ -139,6 +147,7 @@ def _entry(kernel: Kernel, gates: set[int]) -> Iterator[str]:
     for register in kernel.registers:
         zero = "false" if register.bits == 1 else "0"
         yield f"  store i{register.bits} {zero}, ptr addrspace(5) {slot(register)}, align 4"
+    yield from entry_of_votes(kernel)
     yield f"  br label %{block_label(0)}"
 
 
