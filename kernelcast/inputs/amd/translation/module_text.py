@@ -36,6 +36,7 @@ from kernelcast.inputs.amd.translation.memory import (
     write_store,
 )
 from kernelcast.inputs.amd.translation.places import special_value
+from kernelcast.inputs.amd.translation.source_places import FUNCTION_PLACE, SourcePlaces
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierResult,
@@ -85,13 +86,17 @@ def translated(kernel: Kernel) -> str:
     """The module's text; UnsupportedInstruction, naming the instruction, where there is none."""
     code = FunctionCode(kernel, special_value, address_value)
     gates = gates_of([block.successors for block in kernel.blocks])
+    places = SourcePlaces(kernel)
     for block in kernel.blocks:
         code.lines.append(f"{block_label(block.index)}:")
-        for instruction in block.body:
+        for instruction in (*block.body, block.terminator):
+            first = len(code.lines)
             with code.translating(instruction):
-                _write(code, instruction)
-        with code.translating(block.terminator):
-            write_terminator(code, block.terminator, gates)
+                if instruction is block.terminator:
+                    write_terminator(code, block.terminator, gates)
+                else:
+                    _write(code, instruction)
+            places.mark(code.lines, first, instruction)
     write_gates(code, gates)
     variables = [_variable(symbol) for symbol in kernel.symbols.values()]
     parts = (
@@ -104,7 +109,8 @@ def translated(kernel: Kernel) -> str:
         *code.lines,
         "}",
         *code.declarations.values(),
-        "!0 = !{}\n",
+        *places.nodes(),
+        "",
     )
     return "\n".join(parts)
 
@@ -129,7 +135,7 @@ def _definition(kernel: Kernel) -> str:
         most = threads[0] * threads[1] * threads[2]
     return (
         f"define amdgpu_kernel void @{kernel.name}({parameter}) "
-        f'"amdgpu-flat-work-group-size"="1,{most}" {{'
+        f'"amdgpu-flat-work-group-size"="1,{most}" {FUNCTION_PLACE} {{'
     )
 
 
