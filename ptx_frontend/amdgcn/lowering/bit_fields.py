@@ -34,6 +34,12 @@ def _median(kind: str, site: Site) -> None:
     code.set_vector(site.operands[0], site.main(f"max.{kind}32", 32, low, inner))
 
 
+def _byte_as_number(byte: int, site: Site) -> None:
+    moved = site.code.compute("shr.u32", 32, site.integer(1), Immediate(8 * byte))
+    part = site.code.compute("and.b32", 32, moved, Immediate(0xFF))
+    site.code.set_vector(site.operands[0], site.main("cvt.rn.f32.u32", 32, part))
+
+
 def _distance(site: Site) -> None:
     found = site.main("sad.u32", 32, site.integer(1), site.integer(2), site.integer(3))
     site.code.set_vector(site.operands[0], found)
@@ -45,4 +51,5 @@ BIT_FIELDS: Mapping[str, Lowering] = {
     "v_med3_i32": partial(_median, "s"),
     "v_med3_u32": partial(_median, "u"),
     "v_sad_u32": _distance,
+    **{f"v_cvt_f32_ubyte{byte}": partial(_byte_as_number, byte) for byte in range(4)},
 }

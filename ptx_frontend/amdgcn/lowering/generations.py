@@ -29,6 +29,7 @@ _SUMS_OF_RDNA = {
         for kind in ("u32", "u16", "i16", "i32")
     },
     "v_subrev_nc_u32": "v_subrev_u32",
+    "v_subrev_nc_u16": "v_subrev_u16",
     "v_add_co_ci_u32": "v_addc_co_u32",
     "v_sub_co_ci_u32": "v_subb_co_u32",
     "v_subrev_co_ci_u32": "v_subbrev_co_u32",

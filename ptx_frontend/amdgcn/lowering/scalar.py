@@ -16,6 +16,7 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
 
 __all__ = ["MASK_OPCODES", "SCALAR", "SCC_READERS", "SCC_WRITERS"]
 
+_WORD = (1 << 32) - 1
 _ZERO = Immediate(0)
 _SUMS = {"s_add_u32": "add.u32", "s_sub_u32": "sub.u32"}
 _SIGNED_SUMS = {"s_add_i32": "add.s32", "s_sub_i32": "sub.s32"}
@@ -166,7 +167,8 @@ def _shift(mnemonic: str, site: Site) -> None:
 
 
 def _wide_shift(mnemonic: str, site: Site) -> None:
-    found = site.main(mnemonic, 64, site.code.wide(site.operands[1]), site.amount(2, 64))
+    value = site.code.wide(site.operands[1], is_signed=".s" in mnemonic)
+    found = site.main(mnemonic, 64, value, site.amount(2, 64))
     site.scc(lambda: _is_set(site, found, 64))
     site.code.set_scalar(site.operands[0], site.code.halves(found))
 
@@ -246,9 +248,9 @@ def _words(site: Site, text: str) -> tuple[Operand, Operand]:
     parts = site.code.source(text)
     if len(parts) == 2:
         return parts[0], parts[1]
-    (part,) = parts
-    assert isinstance(part, Immediate)
-    return part, Immediate((1 << 32) - 1 if part.bits >> 31 else 0)
+    whole = site.code.wide(text)
+    assert isinstance(whole, Immediate)
+    return Immediate(whole.bits & _WORD), Immediate(whole.bits >> 32)
 
 
 def _combined(

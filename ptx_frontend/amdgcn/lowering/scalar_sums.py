@@ -36,7 +36,8 @@ def _wide_field(kind: str, site: Site) -> None:
     offset = code.compute("and.b32", 32, how, Immediate(63))
     width = code.compute("shr.u32", 32, how, Immediate(16))
     width = code.compute("and.b32", 32, width, Immediate(127))
-    found = site.main(f"bfe.{kind}64", 64, code.wide(site.operands[1]), offset, width)
+    value = code.wide(site.operands[1], is_signed=kind == "s")
+    found = site.main(f"bfe.{kind}64", 64, value, offset, width)
     site.scc(lambda: code.compute("setp.ne.u64", 1, found, Immediate(0)))
     code.set_scalar(site.operands[0], code.halves(found))
 

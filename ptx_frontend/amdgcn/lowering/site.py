@@ -10,14 +10,15 @@ from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
-__all__ = ["SELECTED", "Lowering", "Site"]
+__all__ = ["SELECTED", "WHOLE", "Lowering", "Site"]
 
 _PARTS = {"BYTE_0": (0, 0xFF), "BYTE_1": (8, 0xFF), "BYTE_2": (16, 0xFF), "BYTE_3": (24, 0xFF)}
 _HALVES = {"WORD_0": (0, 0xFFFF), "WORD_1": (16, 0xFFFF)}
 SELECTED = {**_PARTS, **_HALVES}
 """What SDWA encodings select of a register: how far it is up, and its mask."""
 _EXTENDED = "sext("
-_WHOLE = "DWORD"
+WHOLE = "DWORD"
+"""What they select where it is all of it."""
 _BITS = 32
 
 
@@ -45,7 +46,7 @@ class Site:
         selected = self.selected(index)
         is_signed = text.startswith(_EXTENDED)
         value = code.single(text.removeprefix(_EXTENDED).removesuffix(")") if is_signed else text)
-        if selected == _WHOLE:
+        if selected == WHOLE:
             return value
         shift, mask = SELECTED[selected]
         if is_signed:
@@ -57,7 +58,7 @@ class Site:
 
     def selected(self, index: int) -> str:
         """The part of operand `index` that is read: `DWORD` for all of it."""
-        return self.instruction.modifiers.get(f"src{index - 1}_sel", _WHOLE)
+        return self.instruction.modifiers.get(f"src{index - 1}_sel", WHOLE)
 
     def short_constant(self, index: int, *, is_signed: bool = True) -> Immediate:
         """Operand `index`, 16 bits of the instruction, extended."""
@@ -66,7 +67,7 @@ class Site:
 
     def number(self, index: int) -> Operand:
         """Operand `index` as a number of single precision."""
-        if self.selected(index) != _WHOLE:
+        if self.selected(index) != WHOLE:
             raise self.code.refused("a number of single precision in a part of a register")
         return self.code.number(self.operands[index])
 
