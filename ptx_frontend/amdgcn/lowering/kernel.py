@@ -103,6 +103,7 @@ class _KernelLowering:
         for number, instruction in enumerate(self._assembly.instructions):
             for label in instruction.labels:
                 code.builder.place(blocks[label])
+            self._places.arrive(instruction.labels)
             try:
                 self._lower(instruction, number, blocks)
             except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -147,6 +148,7 @@ class _KernelLowering:
         if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
             code.finish()
         self._places.follow(instruction)
+        self._places.leave(instruction)
         if opcode == "s_mov_b64" and set(code.names(instruction.operands[1])) & code.own_memory:
             code.own_memory.add(code.names(instruction.operands[0])[0])
 

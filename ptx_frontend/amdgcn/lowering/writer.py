@@ -168,7 +168,8 @@ class Writer(InstructionWriter):
 
     def wide(self, operand: str, *, is_signed: bool = False) -> Operand:
         """An operand of 64 bits; constants of 32 bits are extended as the operation is signed."""
-        parts = self.source(operand)
+        parts = self.source(operand, is_double=True)
+        low, high = parts[0], parts[-1]
         if len(parts) == 1:
             (part,) = parts
             if not isinstance(part, Immediate):
@@ -177,7 +178,9 @@ class Writer(InstructionWriter):
                 return Immediate(int(operand, 0) & _WIDE_MASK)
             is_negative = operand.startswith("-") or (is_signed and part.bits >> 31)
             return Immediate((part.bits | ~_MASK) & _WIDE_MASK if is_negative else part.bits)
-        return self.joined(parts[0], parts[1])
+        if isinstance(low, Immediate) and isinstance(high, Immediate):
+            return Immediate(high.bits << 32 | low.bits)
+        return self.joined(low, high)
 
     def joined(self, low: Operand, high: Operand) -> Register:
         """Two words as one of 64 bits."""
