@@ -128,8 +128,9 @@ def runs_common_code() -> bool:
 def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
-    `optimization` 0, 2 and 3 as for a C compiler, `QUICK` and `CAUTIOUS`. Raises RuntimeError for IR that does
-    not verify: a bug of the caller. Large IR is compiled in another process, up to the deadline.
+    `optimization` 0, 2 and 3 as for a C compiler, `QUICK` and `CAUTIOUS`. Raises RuntimeError for
+    IR that does not verify: a bug of the caller. Large IR is compiled in another process, up to the
+    deadline.
     """
     _initialize()
     name = _cache_name(ir, optimization)

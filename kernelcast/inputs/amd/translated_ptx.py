@@ -42,14 +42,19 @@ class TranslatablePtx(NativeSource):
 
 @once_per_kernel
 def amd_code(kernel: Kernel) -> GeneratedCode:
-    """Where the code of a kernel of PTX comes from, for each architecture; InputError for others."""
+    """Where the code of a kernel of PTX comes from, for each architecture.
+
+    InputError for a kernel that is machine code of NVIDIA's.
+    """
     path = kernel.blocks[0].terminator.span.file
     if kernel.machine is not None:
         raise InputError(
             f"{path}: {kernel.name} is machine code of {kernel.machine.architecture}, and only PTX "
             "is translated for AMD's GPUs"
         )
-    return GeneratedCode(partial(translated, kernel), path, Module(path, {kernel.name: _moved(kernel)}))
+    return GeneratedCode(
+        partial(translated, kernel), path, Module(path, {kernel.name: _moved(kernel)})
+    )
 
 
 def _moved(kernel: Kernel) -> Kernel:

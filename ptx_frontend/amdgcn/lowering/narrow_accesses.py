@@ -43,7 +43,10 @@ _STORED = {
     for half in ("", "_d16_hi")
 }
 _LOCAL_LOADED = {
-    **{"u8": "ubyte", "i8": "sbyte", "u16": "ushort", "i16": "sshort"},
+    "u8": "ubyte",
+    "i8": "sbyte",
+    "u16": "ushort",
+    "i16": "sshort",
     **{
         f"{name}_d16{half}": f"{kind}_d16{half}"
         for name, kind in (("u8", "ubyte"), ("i8", "sbyte"), ("u16", "short"))
@@ -125,7 +128,6 @@ NARROW_ACCESSES: Mapping[str, Lowering] = {
     },
     **{f"ds_read_{name}": partial(_load, _local, kind) for name, kind in _LOCAL_LOADED.items()},
     **{
-        f"ds_write_{name}": partial(_store, _local, kind, 1)
-        for name, kind in _LOCAL_STORED.items()
+        f"ds_write_{name}": partial(_store, _local, kind, 1) for name, kind in _LOCAL_STORED.items()
     },
 }

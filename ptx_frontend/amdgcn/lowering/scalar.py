@@ -390,8 +390,7 @@ _OF_64_BITS = ("s_ff1", "s_flbit", "s_brev", "s_bitset")
 MASK_OPCODES = frozenset(
     name
     for name in SCALAR
-    if name.endswith("_b64")
-    and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", *_OF_64_BITS))
+    if name.endswith("_b64") and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", *_OF_64_BITS))
 )
 """Instructions whose pairs of registers are masks of lanes, as far as any are."""
 SCC_READERS = (

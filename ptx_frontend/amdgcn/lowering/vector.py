@@ -142,9 +142,7 @@ def _sum_of_24_bits(site: Site) -> None:
 
 def _chosen(site: Site) -> None:
     mask = site.code.compute("mov.pred", 1, site.code.mask(site.operands[3]))
-    values = [
-        site.number(n) if site.selected(n) == WHOLE else site.integer(n) for n in (2, 1)
-    ]
+    values = [site.number(n) if site.selected(n) == WHOLE else site.integer(n) for n in (2, 1)]
     _write(site, site.main("selp.b32", 32, *values, mask))
 
 

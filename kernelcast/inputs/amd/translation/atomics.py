@@ -44,9 +44,7 @@ def write_atomic(code: FunctionCode, atomic: Atomic) -> None:
             )
             old = code.lanes.cast("bitcast", kind, old, f"i{bits}")
         if atomic.destination is not None:
-            wide = code.fitted(
-                old, bits, atomic.destination.bits, is_signed=atomic.type.is_signed
-            )
+            wide = code.fitted(old, bits, atomic.destination.bits, is_signed=atomic.type.is_signed)
             code.store_register(atomic.destination, wide)
 
 

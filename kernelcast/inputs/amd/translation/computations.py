@@ -1,4 +1,4 @@
-"""Computations: what the table of opcodes says as LLVM IR, and what AMD has instructions of its own for.
+"""Computations: what the table of opcodes says as LLVM IR, or instructions of AMD's own.
 
 PTX leaves the error of an approximating function open: here it is the instruction that OpenCL's
 `native_` functions are.
@@ -6,6 +6,7 @@ PTX leaves the error of an approximating function open: here it is the instructi
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 
 from kernelcast.inputs.amd.translation.directed import NotTranslated
@@ -67,8 +68,6 @@ def _of_turns(name: str) -> Callable[[LaneCode, str], str]:
 
 
 def _rounded(value: float) -> float:
-    import struct
-
     (found,) = struct.unpack("<f", struct.pack("<f", value))
     return float(found)
 

@@ -53,19 +53,11 @@ def _signs(code: LaneCode, lane: str, near: str, value: str) -> tuple[str, str]:
     return below, code.binary("fcmp ogt", lane, near, value)
 
 
-def _with_sign_of_zero(code: LaneCode, lane: str, value: str, a: str, b: str, mode: str) -> str:
-    """An exact sum of zero is -0 downwards, unless both operands are +0 (IEEE 754, 6.3)."""
-    if mode != "rm":
-        return value
-    bits = {"float": "i32", "double": "i64"}
-    wide = bits["double"]
-    both = code.binary(
-        "or", wide, *(code.cast("bitcast", "double", x, wide) for x in (a, b))
-    )
-    is_plus = code.binary("icmp eq", wide, both, code.splat(wide, 0))
-    zero = code.select(lane, is_plus, code.real(lane, 0.0), code.real(lane, -0.0))
-    is_zero = code.binary("fcmp oeq", lane, value, code.real(lane, 0.0))
-    return code.select(lane, is_zero, zero, value)
+def _sign_of_zero(code: LaneCode, lane: str, a: str, b: str) -> str:
+    """Which zero an exact sum is downwards: -0, unless both `double` are +0 (IEEE 754, 6.3)."""
+    bits = [code.cast("bitcast", "double", x, "i64") for x in (a, b)]
+    is_plus = code.binary("icmp eq", "i64", code.binary("or", "i64", *bits), code.splat("i64", 0))
+    return code.select(lane, is_plus, code.real(lane, 0.0), code.real(lane, -0.0))
 
 
 def _narrow_sum(code: LaneCode, a: str, b: str, mode: str) -> str:
@@ -76,19 +68,18 @@ def _narrow_sum(code: LaneCode, a: str, b: str, mode: str) -> str:
     zero = code.real("double", 0.0)
     is_equal = code.binary("fcmp oeq", "double", back, total)
     of_total, of_error = _signs(code, "double", back, total), _signs(code, "double", zero, error)
-    below, above = (
-        code.select("i1", is_equal, of_error[side], of_total[side]) for side in (0, 1)
-    )
+    below, above = (code.select("i1", is_equal, of_error[side], of_total[side]) for side in (0, 1))
     found = toward(code, "float", near, below, above, mode)
     if mode != "rm":
         return found
     is_zero = code.binary("fcmp oeq", "double", total, zero)
-    signed = _with_sign_of_zero(code, "float", code.real("float", 0.0), a, b, mode)
+    signed = _sign_of_zero(code, "float", a, b)
     return code.select("float", is_zero, signed, found)
 
 
 def _single_sum(code: LaneCode, _lane: str, operands: tuple[str, ...], mode: str) -> str:
-    return _narrow_sum(code, *_wide(code, *operands), mode)
+    a, b = _wide(code, *operands)
+    return _narrow_sum(code, a, b, mode)
 
 
 def _negated_second(code: LaneCode, lane: str, operands: tuple[str, ...]) -> tuple[str, str]:
@@ -133,13 +124,14 @@ def _single_root(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str
 
 
 def _double_sum(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str) -> str:
-    total, error = _sum_and_error(code, *operands)
+    a, b = operands
+    total, error = _sum_and_error(code, a, b)
     signs = _signs(code, lane, code.real(lane, 0.0), error)
     found = toward(code, lane, total, *signs, mode)
     if mode != "rm":
         return found
     is_zero = code.binary("fcmp oeq", lane, total, code.real(lane, 0.0))
-    signed = _with_sign_of_zero(code, lane, code.real(lane, 0.0), *operands, mode)
+    signed = _sign_of_zero(code, lane, a, b)
     return code.select(lane, is_zero, signed, found)
 
 
@@ -204,7 +196,9 @@ def _double_root(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str
     mantissa, exponent = _parts(code, value)
     odd = code.binary("and", "i32", exponent, code.splat("i32", 1))
     argument = _scaled(code, mantissa, odd)
-    half = code.binary("ashr", "i32", code.binary("sub", "i32", exponent, odd), code.splat("i32", 1))
+    half = code.binary(
+        "ashr", "i32", code.binary("sub", "i32", exponent, odd), code.splat("i32", 1)
+    )
     back = _scaled(code, near, code.binary("sub", "i32", code.splat("i32", 0), half))
     rest = _fused(code, back, back, _negated(code, argument))
     return toward(code, lane, near, *_signs(code, lane, rest, code.real(lane, 0.0)), mode)

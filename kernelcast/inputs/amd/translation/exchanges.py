@@ -70,9 +70,7 @@ def _shuffle(
     return found, inside
 
 
-def _ballot(
-    code: FunctionCode, operation: WarpOperation, participants: str
-) -> tuple[str, ...]:
+def _ballot(code: FunctionCode, operation: WarpOperation, participants: str) -> tuple[str, ...]:
     held = _held(code, code.read_bits(operation.sources[0], 1))
     return (code.lanes.binary("and", "i32", held, participants),)
 
@@ -100,9 +98,7 @@ def _words_of(code: FunctionCode, operation: WarpOperation) -> list[str]:
     return [code.fitted(value, 64, 32), code.fitted(upper, 64, 32)]
 
 
-def _match_any(
-    code: FunctionCode, operation: WarpOperation, participants: str
-) -> tuple[str, ...]:
+def _match_any(code: FunctionCode, operation: WarpOperation, participants: str) -> tuple[str, ...]:
     """Every lane looks at all 32, one after another."""
     own, found, lanes = _words_of(code, operation), "0", code.lanes
     for lane in range(GROUP):
@@ -115,9 +111,7 @@ def _match_any(
     return (lanes.binary("and", "i32", found, participants),)
 
 
-def _match_all(
-    code: FunctionCode, operation: WarpOperation, participants: str
-) -> tuple[str, ...]:
+def _match_all(code: FunctionCode, operation: WarpOperation, participants: str) -> tuple[str, ...]:
     (same,) = _match_any(code, operation, participants)
     agree = code.lanes.binary("icmp eq", "i32", same, participants)
     return code.lanes.select("i32", agree, participants, "0"), agree
@@ -153,22 +147,16 @@ def _reduction(
     return (result,)
 
 
-def _active(
-    _code: FunctionCode, _operation: WarpOperation, participants: str
-) -> tuple[str, ...]:
+def _active(_code: FunctionCode, _operation: WarpOperation, participants: str) -> tuple[str, ...]:
     return (participants,)
 
 
-def _elect(
-    code: FunctionCode, _operation: WarpOperation, participants: str
-) -> tuple[str, ...]:
+def _elect(code: FunctionCode, _operation: WarpOperation, participants: str) -> tuple[str, ...]:
     leader = code.lanes.intrinsic("cttz", "i32", [("i32", participants), ("i1", "false")])
     return leader, code.lanes.binary("icmp eq", "i32", leader, lane_of_group(code))
 
 
-def _wait(
-    code: FunctionCode, _operation: WarpOperation, _participants: str
-) -> tuple[str, ...]:
+def _wait(code: FunctionCode, _operation: WarpOperation, _participants: str) -> tuple[str, ...]:
     """Lanes of a wavefront go together: only their accesses are ordered."""
     code.lanes.do('fence syncscope("wavefront") seq_cst')
     code.call("void", "@llvm.amdgcn.wave.barrier")

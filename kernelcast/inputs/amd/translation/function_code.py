@@ -100,8 +100,8 @@ class FunctionCode:
     def read_bits(self, operand: Operand, bits: int) -> str:
         """The low bits of an operand, zeros above a narrower one."""
         if isinstance(operand, Immediate):
-            value = operand.bits & ((1 << bits) - 1)
-            return ("false", "true")[value] if bits == 1 else str(value)
+            number = operand.bits & ((1 << bits) - 1)
+            return ("false", "true")[number] if bits == 1 else str(number)
         if isinstance(operand, Register):
             value = self.lanes.op(
                 f"load i{operand.bits}, ptr addrspace(5) {slot(operand)}, align 4"

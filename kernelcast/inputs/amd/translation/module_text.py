@@ -57,13 +57,13 @@ __all__ = ["translated"]
 _HEADER = (
     'target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32'
     "-p7:160:256:256:32-p8:128:128-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128"
-    "-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9\"\n"
+    '-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"\n'
     'target triple = "amdgcn-amd-amdhsa"\n'
 )
 """The sizes of addresses (LLVM's AMDGPU usage guide)."""
 _MOST_THREADS = 1024
 _ARGUMENT_ALIGNMENT = 16
-_WRITERS: dict[type[Instruction], Callable[[FunctionCode, Any], None]] = {
+WRITERS: dict[type[Instruction], Callable[[FunctionCode, Any], None]] = {
     Compute: write_compute,
     Load: write_load,
     Store: write_store,
@@ -116,7 +116,7 @@ def translated(kernel: Kernel) -> str:
 
 
 def _write(code: FunctionCode, instruction: Instruction) -> None:
-    writer = _WRITERS.get(type(instruction))
+    writer = WRITERS.get(type(instruction))
     if writer is None:
         raise NotTranslated(_OTHERS[type(instruction).__name__])
     writer(code, instruction)
@@ -166,9 +166,7 @@ def _variable(symbol: Symbol) -> str:
         case AddressSpace.SHARED:
             linkage = "internal" if symbol.size else "external"
             content = " poison" if symbol.size else ""
-            return (
-                f"{name} = {linkage} addrspace(3) global {kind}{content}, align {symbol.align}"
-            )
+            return f"{name} = {linkage} addrspace(3) global {kind}{content}, align {symbol.align}"
         case AddressSpace.CONST:
             return f"{name} = external hidden addrspace(4) global {kind}, align {symbol.align}"
     return f"{name} = external hidden addrspace(1) global {kind}, align {symbol.align}"
