@@ -41,7 +41,7 @@ LARGE_IR = 250_000
 QUICK = 1
 """The optimization level of few passes: half of the time to compile, code nearly as fast."""
 CAUTIOUS = 4
-"""As QUICK, without numbering values: LLVM 22 ends the process over some code in that pass."""
+"""The level of QUICK without numbering values, which ends LLVM 22 over some code."""
 _COMMON = {
     "x86_64": (
         "x86-64-v3",

@@ -32,7 +32,7 @@ class TranslatablePtx(NativeSource):
         return amd_code(self.module.kernels[name]).amd_kernel(name, architecture)
 
     def remark(self, name: str, architecture: int | str) -> str:
-        """That the code of AMD's GPUs is a translation."""
+        """Says that the code of AMD's GPUs is a translation."""
         if not isinstance(architecture, str):
             return ""
         made = f"PTX was translated to {architecture} machine code by LLVM"

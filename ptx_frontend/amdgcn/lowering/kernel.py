@@ -17,7 +17,11 @@ from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     is_rdna,
     plain_name,
 )
-from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.accesses import (
+    MEMORY,
+    Arguments,
+    lower_scalar_load,
+)
 from kernelcast.ptx_frontend.amdgcn.lowering.partial_results import lower_part, writes_part
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     MASK_OPCODES,

@@ -34,7 +34,7 @@ _FLOATS = {
 _LOW, _HALF = Immediate(0xFFFF), Immediate(16)
 _SIGN = Immediate(0x8000)
 _CHOSEN = (("op_sel", "0", "neg_lo"), ("op_sel_hi", "1", "neg_hi"))
-"""For each half of the result: which modifier chooses, what it is by default, and the signs."""
+"""Which modifier chooses, what it is by default, and that of signs, for each half of a result."""
 
 
 def _flag(site: Site, name: str, index: int, default: str) -> bool:

@@ -18,7 +18,7 @@ SELECTED = {**_PARTS, **_HALVES}
 """What SDWA encodings select of a register: how far it is up, and its mask."""
 _EXTENDED = "sext("
 WHOLE = "DWORD"
-"""What they select where it is all of it."""
+"""The selection of a whole register."""
 _BITS = 32
 
 

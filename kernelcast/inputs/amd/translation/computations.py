@@ -130,7 +130,7 @@ def _space(name: str) -> AddressSpace:
 
 
 def _convert_address(code: FunctionCode, instruction: Compute) -> None:
-    """Between an address of a space and a flat one, or whether a flat one is of a space."""
+    """Makes a flat address of one of a space, or the reverse, or asks if it is of the space."""
     name, (source,) = instruction.opcode.name, instruction.sources
     space = _space(name)
     (register, *_) = instruction.destinations

@@ -190,7 +190,7 @@ def _double_quotient(code: LaneCode, lane: str, operands: tuple[str, ...], mode:
 
 
 def _double_root(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str) -> str:
-    """The same of a root; its argument is scaled by a power of four."""
+    """The rest that the square of the nearest root leaves; its argument is scaled by fours."""
     (value,) = operands
     near = code.intrinsic("sqrt", lane, [(code.type(lane), value)])
     mantissa, exponent = _parts(code, value)

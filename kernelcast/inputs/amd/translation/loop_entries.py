@@ -14,7 +14,7 @@ __all__ = ["gates_of"]
 
 
 def gates_of(successors: Sequence[Sequence[int]]) -> Mapping[int, int]:
-    """By basic block the number of the gate in front of it, where a loop has several entries."""
+    """The numbers of gates by the basic blocks behind them, entries of loops with several."""
     reached = depth_first(successors, 0).places
     pending = [({block: list(successors[block]) for block in reached}, {0})]
     gates: dict[int, int] = {}

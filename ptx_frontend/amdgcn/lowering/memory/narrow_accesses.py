@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from kernelcast.ptx_frontend.amdgcn.lowering.addresses import (
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.addresses import (
     SPACES,
     local_place,
     offset,
@@ -36,7 +36,7 @@ _LOADED = {
         for half in ("", "_hi")
     },
 }
-"""By name: the type, and the half of the register that is written where not all of it is."""
+"""The type, and the half of the register that is written where not all of it is, by name."""
 _STORED = {
     f"{name}{half}": (type_, half)
     for name, type_ in (("byte", ScalarType.B8), ("short", ScalarType.B16))
@@ -114,7 +114,7 @@ _PLACES: Mapping[str, tuple[_Place, int]] = {
     "scratch": (_scratch, 1),
     "buffer": (_buffer, 0),
 }
-"""By the beginning of a name: the place, and which operand is stored."""
+"""The place, and which operand is stored, by the beginning of a name."""
 NARROW_ACCESSES: Mapping[str, Lowering] = {
     **{
         f"{kind}_load_{name}": partial(_load, place, name)

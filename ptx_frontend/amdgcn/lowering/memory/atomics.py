@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from kernelcast.ptx_frontend.amdgcn.lowering.addresses import (
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.addresses import (
     SPACES,
     local_place,
     offset,
@@ -29,7 +29,7 @@ _GLOBAL = {
     "swap": ("exch", "b"),
     "cmpswap": (_COMPARED, "b"),
 }
-"""By name: what is done, and the kind of the numbers."""
+"""What is done, and the kind of the numbers, by name."""
 _LOCAL = {
     **{f"{name}_u": (name, "u") for name in ("add", "sub", "inc", "dec", "min", "max")},
     **{f"{name}_i": (name, "s") for name in ("min", "max")},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from kernelcast.ptx_frontend.amdgcn.lowering.addresses import (
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.addresses import (
     SPACES,
     further,
     local_place,
@@ -20,8 +20,8 @@ from kernelcast.ptx_frontend.amdgcn.lowering.addresses import (
     place_of,
     scratch_place,
 )
-from kernelcast.ptx_frontend.amdgcn.lowering.atomics import ATOMICS
-from kernelcast.ptx_frontend.amdgcn.lowering.narrow_accesses import NARROW_ACCESSES
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.atomics import ATOMICS
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.narrow_accesses import NARROW_ACCESSES
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
