@@ -57,6 +57,8 @@ class GeneratedCode(NativeSource):
     module: Module
     made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
     """What was generated so far, by kernel and architecture."""
+    features: str = ""
+    """Features of the target, as LLVM writes them: `-unaligned-access-mode`."""
     lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
 
     @cached_property
@@ -128,13 +130,14 @@ class GeneratedCode(NativeSource):
     def _kept(self, kernel: str, architecture: str) -> AmdCode:
         ir, libraries = retargeted(self.text), [retargeted(text) for text in library_modules()]
         cache_entry = CompileCache(
-            ("amd code", 1, ir, libraries, kernel, architecture, llvm_version()), "amdgcn"
+            ("amd code", 1, ir, libraries, kernel, architecture, llvm_version(), self.features),
+            "amdgcn",
         )
         stored = cache_entry.read()
         if stored is not None:
             texts = json.loads(stored)
             return AmdCode(bytes.fromhex(texts["object"]), texts["assembly"])
-        made = generate_amd_code(ir, libraries, architecture, kernel, self.path)
+        made = generate_amd_code(ir, libraries, architecture, kernel, self.path, self.features)
         texts = {"object": made.object.hex(), "assembly": made.assembly}
         cache_entry.write(json.dumps(texts).encode())
         return made

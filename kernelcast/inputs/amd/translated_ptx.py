@@ -15,6 +15,9 @@ from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["TranslatablePtx", "amd_code"]
 
+_ALIGNED = "-unaligned-access-mode"
+"""LLVM joins no accesses into one that is not aligned: PTX has none."""
+
 
 class TranslatablePtx(NativeSource):
     """Kernels of PTX, which AMD's GPUs run when they are translated."""
@@ -52,9 +55,8 @@ def amd_code(kernel: Kernel) -> GeneratedCode:
             f"{path}: {kernel.name} is machine code of {kernel.machine.architecture}, and only PTX "
             "is translated for AMD's GPUs"
         )
-    return GeneratedCode(
-        partial(translated, kernel), path, Module(path, {kernel.name: _moved(kernel)})
-    )
+    module = Module(path, {kernel.name: _moved(kernel)})
+    return GeneratedCode(partial(translated, kernel), path, module, features=_ALIGNED)
 
 
 def _moved(kernel: Kernel) -> Kernel:

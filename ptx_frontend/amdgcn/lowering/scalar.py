@@ -325,7 +325,7 @@ _KEEP_SCC = (
     "s_brev",
     "s_bitset",
     "s_sext",
-    "s_bitreplicate",
+    "s_pack",
     "s_flbit",
     "s_ff1",
     "s_mov",

@@ -48,12 +48,29 @@ def _bit_search(is_from_below: bool, site: Site) -> None:
     code.set_scalar(site.operands[0], [found])
 
 
+def _packed(upper: tuple[bool, bool], site: Site) -> None:
+    """A half of each operand, that of the first one below; `upper`: whether it is the upper one."""
+    code, halves = site.code, []
+    for index, is_upper in enumerate(upper, 1):
+        value = site.integer(index)
+        if is_upper:
+            value = code.compute("shr.u32", 32, value, Immediate(16))
+        halves.append(code.compute("and.b32", 32, value, Immediate(0xFFFF)))
+    above = code.compute("shl.b32", 32, halves[1], Immediate(16))
+    code.set_scalar(site.operands[0], [site.main("or.b32", 32, halves[0], above)])
+
+
 SCALAR_BITS: Mapping[str, Lowering] = {
     "s_bitset0_b32": partial(_set_bit, 0),
     "s_bitset1_b32": partial(_set_bit, 1),
     "s_sext_i32_i8": partial(_extended, 8),
     "s_sext_i32_i16": partial(_extended, 16),
     "s_brev_b64": _reversed,
+    **{
+        f"s_pack_{'lh'[first]}{'lh'[second]}_b32_b16": partial(_packed, (first, second))
+        for first in (False, True)
+        for second in (False, True)
+    },
     "s_flbit_i32_b64": partial(_bit_search, False),
     "s_ff1_i32_b64": partial(_bit_search, True),
 }

@@ -60,6 +60,11 @@ CASES: dict[str, tuple[str, Callable[[Words], Any]]] = {
         "v_mov_b32_e32 v2, s8",
         lambda x: np.full_like(x, 36 * 256 + 25),
     ),
+    "halves in one": (
+        "s_mov_b32 s6, 0x12345678; s_mov_b32 s7, 0x9abcdef0; s_pack_lh_b32_b16 s8, s6, s7; "
+        "v_xor_b32_e32 v2, s8, v1",
+        lambda x: x ^ np.uint32(0x9ABC5678),
+    ),
     "bits of a pair": (
         "v_alignbit_b32 v2, v3, v1, 12",
         lambda x: (x.astype(WIDE) | LANE.astype(WIDE) << WIDE(32)) >> WIDE(12),
