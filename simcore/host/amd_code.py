@@ -55,8 +55,9 @@ def generate_amd_code(
 ) -> AmdCode:
     """Machine code of one kernel of a module for `gfx90a` and its like.
 
-    What it calls of the `libraries`, modules too, is linked. `features` of the target are LLVM's. CompilationError, naming the kernel,
-    where LLVM has no code for it or a function is in none of the libraries.
+    What it calls of the `libraries`, modules too, is linked. `features` of the target are LLVM's.
+    CompilationError, naming the kernel, where LLVM has no code for it or a function is in none of
+    the libraries.
     """
     request = {
         "ir": ir,

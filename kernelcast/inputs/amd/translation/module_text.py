@@ -52,7 +52,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["translated"]
+__all__ = ["WRITERS", "translated"]
 
 _HEADER = (
     'target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32'
@@ -73,6 +73,7 @@ WRITERS: dict[type[Instruction], Callable[[FunctionCode, Any], None]] = {
     BarrierVote: write_vote,
     BarrierResult: write_result,
 }
+"""What writes each kind of instruction."""
 _OTHERS = {
     "BarrierArrive": "a barrier of some threads of the thread block",
     "BulkCopy": "a copy in bulk",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ import kernelcast as kc
 from kernelcast.errors import UnsupportedInstruction
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.amd.translated_ptx import amd_code
+from kernelcast.inputs.amd.translation import memory, module_text
 from kernelcast.inputs.amd.translation.loop_entries import gates_of
+from kernelcast.simcore.isa.ir.kernel import Store
 from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend.amdgcn.random_programs import LANES, compared
 
@@ -92,14 +96,14 @@ def test_what_is_refused_is_named_and_the_estimate_stays_on_the_source(tmp_path:
     kernel = written(tmp_path, body)
     values = np.arange(32, dtype=np.uint32)
     out = np.zeros(32, np.uint32)
-    arguments = {"grid": 1, "block": 32, "args": [out, values], "devices": ["mi210"]}
-    trace = kernel.run(**arguments, code="auto")
+    run = partial(kernel.run, grid=1, block=32, args=[out, values], devices=["mi210"])
+    trace = run(code="auto")
     assert trace.code == "source"
     notes = trace.profile("mi210").assumptions
     why = "is not translated for AMD's GPUs: a barrier of some threads of the thread block"
     assert any("no machine code" in note and why in note for note in notes)
     with pytest.raises(UnsupportedInstruction, match="a barrier of some threads"):
-        kernel.run(**arguments, code="native")
+        run(code="native")
 
 
 # ---- roundings ----
@@ -237,14 +241,10 @@ def test_random_kernels_do_it_when_compiled() -> None:
 
 
 def test_a_wrong_translation_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernelcast.inputs.amd.translation import memory, module_text
-
     def displaced(code: Any, store: Any) -> None:
-        from dataclasses import replace
-
         far = replace(store.address, offset=store.address.offset ^ 4)
         memory.write_store(code, replace(store, address=far))
 
-    writers = {**module_text.WRITERS, module_text.Store: displaced}
+    writers = {**module_text.WRITERS, Store: displaced}
     monkeypatch.setattr(module_text, "WRITERS", writers)
     assert compared(5200, "gfx90a").different
