@@ -109,6 +109,7 @@ fuzz: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m tests.traces.fuzz_traces $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python -m tests.simcore.fuzz_addresses $$(( $(or $(FUZZ),1000000) / 10 ))
 	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_random_programs $$(( $(or $(FUZZ),1000000) / 500 ))
+	$(BIN)/python -m tests.ptx_frontend.amdgcn.fuzz_random_programs $$(( $(or $(FUZZ),1000000) / 1000 ))
 
 # Without warnings; nothing in it is fetched when it is read.
 docs: $(VENV)/installed-docs

@@ -40,7 +40,6 @@ AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100")
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
-_OTHER_LIBRARY = "functions of a library of ours, not of the vendor's, which may be shorter"
 _NO_CODE = "the source was executed, no machine code"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
@@ -96,9 +95,9 @@ class NativeSource(ABC):
         """The kernel as machine code of one of AMD's architectures; raises as `kernel` does."""
         raise InputError(f"there is no code of {architecture}")
 
-    def library_functions(self, _name: str) -> tuple[str, ...]:
-        """What a kernel's machine code has of another library than the vendor's, by name."""
-        return ()
+    def remark(self, _name: str, _architecture: int | str) -> str:
+        """What is to be said of a kernel's machine code that is not all the vendor's, or empty."""
+        return ""
 
     def registers(self, _name: str, _architecture: str) -> int | None:
         """The registers per thread that a compiler takes for an architecture, `gfx90a`.
@@ -210,7 +209,7 @@ def planned(
     for architecture, group in by_architecture.items():
         try:
             plan.machine.append((_made(kernel, native, architecture), group))
-            _note_library(plan, native, kernel.name, group)
+            _note_remark(plan, native, kernel.name, architecture, group)
         except _NO_MACHINE_CODE as error:
             _fall_back(plan, kernel, group, error, code)
     return plan
@@ -224,7 +223,8 @@ def _executed(device: Device, native: NativeSource | None, code: Code) -> int | 
     if is_made:
         return architecture
     if code is Code.NATIVE:
-        why = "made of HIP, OpenCL C and LLVM IR for AMD's GPUs only" if of_amd else "not read"
+        sources = "made of HIP, OpenCL C, PTX and LLVM IR for AMD's GPUs only"
+        why = sources if of_amd else "not read"
         raise LaunchError(f"machine code of {device.title} is {why}: --code source")
     return None
 
@@ -237,13 +237,17 @@ def _made(kernel: Kernel, native: NativeSource | None, architecture: int | str) 
     return native.kernel(kernel.name, architecture)
 
 
-def _note_library(
-    plan: CodePlan, native: NativeSource | None, kernel: str, devices: Sequence[Device]
+def _note_remark(
+    plan: CodePlan,
+    native: NativeSource | None,
+    kernel: str,
+    architecture: int | str,
+    devices: Sequence[Device],
 ) -> None:
-    """Notes where machine code has other instructions than the vendor's library."""
-    functions = native.library_functions(kernel) if native is not None else ()
-    for device in devices if functions else ():
-        plan.notes[device.name] = f"{_OTHER_LIBRARY}: {', '.join(functions)}"
+    """Notes what of machine code is not the vendor's own."""
+    remark = native.remark(kernel, architecture) if native is not None else ""
+    for device in devices if remark else ():
+        plan.notes[device.name] = remark
 
 
 def _fall_back(

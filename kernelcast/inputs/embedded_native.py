@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.errors import InputError
-from kernelcast.execution.code import NativeSource
+from kernelcast.inputs.amd.translated_ptx import TranslatablePtx
 from kernelcast.inputs.embedded_code import Units, open_units, ptx_text
 from kernelcast.inputs.fat_binary import CodeEntry, CodeKind, payload
 from kernelcast.inputs.native.cubins import AssembledSource, assembled_kernel, kernels_of
@@ -21,7 +21,7 @@ _GENERATION = 10
 
 
 @dataclass(frozen=True)
-class EmbeddedNative(NativeSource):
+class EmbeddedNative(TranslatablePtx):
     """The machine code of the kernels of a file; `module`: what was loaded of it."""
 
     file: Path

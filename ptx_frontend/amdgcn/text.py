@@ -20,7 +20,7 @@ _ALIGNED = re.compile(r"^\t\.p2align\t(\d+)")
 _DIRECTIVE = re.compile(r"^\t\t\.amdhsa_(\w+) (\d+)", re.MULTILINE)
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
 _WORD = re.compile(
-    r"^[a-z_0-9]+:|^\w+\(|^(?:glc|slc|dlc|scc|sc0|sc1|nt|gds|lds|clamp|idxen|offen"
+    r"^[a-z_0-9]+:|^(?!sext)\w+\(|^(?:glc|slc|dlc|scc|sc0|sc1|nt|gds|lds|clamp|idxen|offen"
     r"|row_mirror|row_half_mirror)$"
 )
 _TOGETHER = " :: "

@@ -46,14 +46,26 @@ def llvm_version() -> tuple[int, ...]:
 
 
 def generate_amd_code(
-    ir: str, libraries: Sequence[str], architecture: str, kernel: str, path: str
+    ir: str,
+    libraries: Sequence[str],
+    architecture: str,
+    kernel: str,
+    path: str,
+    features: str = "",
 ) -> AmdCode:
     """Machine code of one kernel of a module for `gfx90a` and its like.
 
-    What it calls of the `libraries`, modules too, is linked. CompilationError, naming the kernel,
-    where LLVM has no code for it or a function is in none of the libraries.
+    What it calls of the `libraries`, modules too, is linked. `features` of the target are LLVM's.
+    CompilationError, naming the kernel, where LLVM has no code for it or a function is in none of
+    the libraries.
     """
-    request = {"ir": ir, "libraries": list(libraries), "cpu": architecture, "kernel": kernel}
+    request = {
+        "ir": ir,
+        "libraries": list(libraries),
+        "cpu": architecture,
+        "kernel": kernel,
+        "features": features,
+    }
     command = [sys.executable, "-c", _START, json.dumps(sys.path)]
     deadline = deadline_in(_SECONDS)
     assert deadline is not None
@@ -110,7 +122,7 @@ def _generated(llvm: Any, request: dict[str, Any]) -> dict[str, str]:
         if not function.is_declaration and function.name != request["kernel"]:
             function.linkage = "internal"
     machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
-        cpu=request["cpu"], opt=3, reloc="pic"
+        cpu=request["cpu"], features=request["features"], opt=3, reloc="pic"
     )
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     builder.getModulePassManager().run(module, builder)

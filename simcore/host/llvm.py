@@ -19,6 +19,7 @@ from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_chec
 from kernelcast.simcore.host.stack_frames import frame_bytes
 
 __all__ = [
+    "CAUTIOUS",
     "LARGE_IR",
     "QUICK",
     "CompiledModule",
@@ -39,6 +40,8 @@ LARGE_IR = 250_000
 """Characters: compiling more takes longer than a second."""
 QUICK = 1
 """The optimization level of few passes: half of the time to compile, code nearly as fast."""
+CAUTIOUS = 4
+"""The level of QUICK without numbering values, which ends LLVM 22 over some code."""
 _COMMON = {
     "x86_64": (
         "x86-64-v3",
@@ -125,8 +128,9 @@ def runs_common_code() -> bool:
 def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
-    `optimization` 0, 2 and 3 as for a C compiler, and `QUICK`. Raises RuntimeError for IR that does
-    not verify: a bug of the caller. Large IR is compiled in another process, up to the deadline.
+    `optimization` 0, 2 and 3 as for a C compiler, `QUICK` and `CAUTIOUS`. Raises RuntimeError for
+    IR that does not verify: a bug of the caller. Large IR is compiled in another process, up to the
+    deadline.
     """
     _initialize()
     name = _cache_name(ir, optimization)
@@ -161,13 +165,13 @@ def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> by
     if triple is not None:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
-    machine = _machine(triple, optimization)
+    machine = _machine(triple, QUICK if optimization == CAUTIOUS else optimization)
     module = llvm.parse_assembly(ir)
     module.triple = triple or llvm.get_process_triple()
     module.data_layout = str(machine.target_data)
     module.verify()
-    if optimization == QUICK:
-        _optimize_quickly(module, machine)
+    if optimization in (QUICK, CAUTIOUS):
+        _optimize_quickly(module, machine, numbers_values=optimization == QUICK)
     elif optimization:
         tuning = llvm.create_pipeline_tuning_options(speed_level=optimization)
         tuning.loop_vectorization = False
@@ -177,13 +181,14 @@ def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> by
     return bytes(machine.emit_object(module))
 
 
-def _optimize_quickly(module: Any, machine: Any) -> None:
+def _optimize_quickly(module: Any, machine: Any, *, numbers_values: bool) -> None:
     """Variables in registers, common values, folded operations: most of what level 2 gains."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
-    passes.add_new_gvn_pass()
+    if numbers_values:
+        passes.add_new_gvn_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))

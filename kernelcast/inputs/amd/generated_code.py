@@ -33,6 +33,7 @@ __all__ = ["GeneratedCode", "code_of_ir", "library_modules"]
 _TRIPLE = re.compile(rb'^target triple = "amdgcn-', re.MULTILINE)
 _OF_LIBRARY = re.compile(r"@__ocml_(\w+?)_f(?:32|64)\b")
 _BODY = re.MULTILINE | re.DOTALL
+_OTHER_LIBRARY = "functions of a library of ours, not of the vendor's, which may be shorter"
 _LIBRARY = Path(__file__).parent / "library"
 
 
@@ -56,6 +57,8 @@ class GeneratedCode(NativeSource):
     module: Module
     made: dict[tuple[str, str], AmdCode] = field(default_factory=dict)
     """What was generated so far, by kernel and architecture."""
+    features: str = ""
+    """Features of the target, as LLVM writes them: `-unaligned-access-mode`."""
     lowered: dict[tuple[str, str], Kernel] = field(default_factory=dict)
 
     @cached_property
@@ -109,6 +112,11 @@ class GeneratedCode(NativeSource):
         found = _OF_LIBRARY.findall(body[0]) if body is not None else []
         return tuple(sorted(set(found)))
 
+    def remark(self, name: str, _architecture: int | str) -> str:
+        """Which functions of it are those of a library of ours."""
+        functions = self.library_functions(name)
+        return f"{_OTHER_LIBRARY}: {', '.join(functions)}" if functions else ""
+
     def registers(self, name: str, architecture: str) -> int | None:
         """Vector registers of the code; None for architectures that none is generated for."""
         if architecture not in AMD_ARCHITECTURES:
@@ -122,13 +130,14 @@ class GeneratedCode(NativeSource):
     def _kept(self, kernel: str, architecture: str) -> AmdCode:
         ir, libraries = retargeted(self.text), [retargeted(text) for text in library_modules()]
         cache_entry = CompileCache(
-            ("amd code", 1, ir, libraries, kernel, architecture, llvm_version()), "amdgcn"
+            ("amd code", 1, ir, libraries, kernel, architecture, llvm_version(), self.features),
+            "amdgcn",
         )
         stored = cache_entry.read()
         if stored is not None:
             texts = json.loads(stored)
             return AmdCode(bytes.fromhex(texts["object"]), texts["assembly"])
-        made = generate_amd_code(ir, libraries, architecture, kernel, self.path)
+        made = generate_amd_code(ir, libraries, architecture, kernel, self.path, self.features)
         texts = {"object": made.object.hex(), "assembly": made.assembly}
         cache_entry.write(json.dumps(texts).encode())
         return made

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelcast.errors import InputError
-from kernelcast.execution.code import NativeSource
 from kernelcast.execution.runnable import LoadedModule
+from kernelcast.inputs.amd.translated_ptx import TranslatablePtx
 from kernelcast.inputs.native.cubins import assembled_kernel
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.isa.ir.element_types import with_elements
@@ -20,7 +20,7 @@ _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class AssembledPtx(NativeSource):
+class AssembledPtx(TranslatablePtx):
     """The machine code of a PTX text. `module`: its kernels, for what it says of parameters."""
 
     text: Callable[[], str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 
@@ -10,12 +12,24 @@ __all__ = ["ArgumentPlaces"]
 _WRITES_NOTHING = ("s_cmp", "s_bitcmp", "s_cbranch", "s_branch", "s_waitcnt", "s_nop", "s_barrier")
 
 
+_LEAVES = ("s_branch", "s_cbranch", "s_endpgm")
+
+
+def _agreed(
+    one: dict[tuple[str, str], int], other: dict[tuple[str, str], int]
+) -> dict[tuple[str, str], int]:
+    return {pair: place for pair, place in one.items() if other.get(pair) == place}
+
+
 class ArgumentPlaces:
     """`known`: the distance from the first argument, bytes, by the names of a pair."""
 
     def __init__(self, code: Writer) -> None:
         self._code = code
         self.known: dict[tuple[str, str], int] = {}
+        self._at_labels: dict[str, dict[tuple[str, str], int]] = {}
+        """What is known on all ways forward to a label."""
+        self._is_reached = True
         self._half_made: dict[str, tuple[str, int]] = {}
         """Lower halves of sums: the upper register that goes with the source, and the distance."""
 
@@ -23,6 +37,25 @@ class ArgumentPlaces:
         """Where an operand points to; None where that is elsewhere."""
         names = self._code.names(operand)
         return self.known.get((names[0], names[1])) if len(names) == 2 else None
+
+    def arrive(self, labels: Sequence[str]) -> None:
+        """Goes on at labels: what all ways to them agree on is known."""
+        for label in labels:
+            other = self._at_labels.get(label)
+            if other is not None:
+                self.known = _agreed(self.known, other) if self._is_reached else dict(other)
+                self._is_reached = True
+        self._is_reached = True
+
+    def leave(self, instruction: AsmInstruction) -> None:
+        """Takes note of a branch, which leaves what is known at its target."""
+        if not instruction.opcode.startswith(_LEAVES):
+            return
+        for label in instruction.operands[:1]:
+            other = self._at_labels.get(label)
+            found = self.known if other is None else _agreed(self.known, other)
+            self._at_labels[label] = dict(found)
+        self._is_reached = instruction.opcode.startswith("s_cbranch")
 
     def follow(self, instruction: AsmInstruction) -> None:
         """Takes note of what an instruction writes."""

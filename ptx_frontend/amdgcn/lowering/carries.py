@@ -17,7 +17,8 @@ def _wide_product(kind: str, site: Site) -> None:
     """A product of 64 bits and a sum; the mask is where the sum overflows."""
     code = site.code
     product = code.compute(f"mul.wide.{kind}32", 64, site.integer(2), site.integer(3))
-    found = site.main("add.u64", 64, product, code.wide(site.operands[4]))
+    addend = code.wide(site.operands[4], is_signed=kind == "s")
+    found = site.main("add.u64", 64, product, addend)
     over = code.compute(f"setp.lt.{kind}64", 1, found, product)
     code.set_mask(site.operands[1], code.compute("and.pred", 1, over, code.exec))
     code.set_vector(site.operands[0], *code.halves(found))

@@ -39,7 +39,7 @@ def _operand(kind: str, site: Site, index: int) -> Operand:
     if kind == "f32":
         return site.number(index)
     if kind.endswith("64"):
-        return site.code.wide(site.operands[index], is_signed=True)
+        return site.code.wide(site.operands[index], is_signed=kind == "s64")
     value = site.integer(index)
     return site.code.compute("cvt.u16.u32", 16, value) if kind.endswith("16") else value
 

@@ -49,6 +49,9 @@ def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
         sync = BarrierSync(**code.counted("", is_main=True), barrier=0, target=following)
         code.builder.end_and_continue(sync, following)
         return True
+    if opcode == "s_trap":
+        _trap(code)
+        return True
     if opcode == "s_endpgm":
         code.builder.end(Exit(**code.counted("", is_main=True)))
         code.builder.place(code.builder.new())
@@ -71,6 +74,17 @@ def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
     )
     code.builder.end_and_continue(branch, otherwise)
     return True
+
+
+def _trap(code: Writer) -> None:
+    """The lanes that take part have failed."""
+    failed, following = code.builder.new(), code.builder.new()
+    guard = Guard(code.exec, negated=False)
+    branch = Branch(**code.counted(""), guard=guard, target=failed, otherwise=following)
+    code.builder.end_and_continue(branch, failed)
+    trap = Exit(**code.counted("", is_main=True), trap=True, reason="the kernel executed s_trap")
+    code.builder.end(trap)
+    code.builder.place(following)
 
 
 def _condition(code: Writer, name: str) -> Operand:

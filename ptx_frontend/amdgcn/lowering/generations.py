@@ -29,6 +29,7 @@ _SUMS_OF_RDNA = {
         for kind in ("u32", "u16", "i16", "i32")
     },
     "v_subrev_nc_u32": "v_subrev_u32",
+    "v_subrev_nc_u16": "v_subrev_u16",
     "v_add_co_ci_u32": "v_addc_co_u32",
     "v_sub_co_ci_u32": "v_subb_co_u32",
     "v_subrev_co_ci_u32": "v_subbrev_co_u32",
@@ -40,6 +41,12 @@ _HALVES = {
     "load_d16_b16": "load_short_d16",
     "load_d16_hi_b16": "load_short_d16_hi",
     "store_d16_hi_b16": "store_short_d16_hi",
+    "store_d16_hi_b8": "store_byte_d16_hi",
+    **{
+        f"load_d16{half}_{name}": f"load_{kind}_d16{half}"
+        for half in ("", "_hi")
+        for name, kind in (("u8", "ubyte"), ("i8", "sbyte"))
+    },
 }
 _MEMORY = ("global", "flat", "scratch", "buffer")
 _SCALARS = {"b32": "", "b64": "x2", "b128": "x4", "b256": "x8", "b512": "x16"}
@@ -69,7 +76,11 @@ _LOCAL = {
     "ds_load_2addr_stride64_": "ds_read2st64_",
     "ds_store_2addr_stride64_": "ds_write2st64_",
 }
-_LOCAL_TYPES = ("b32", "b64", "b96", "b128", "u8", "i8", "u16", "i16", "b8", "b16")
+_LOCAL_TYPES = (
+    *("b32", "b64", "b96", "b128", "u8", "i8", "u16", "i16", "b8", "b16"),
+    *(f"{kind}_d16{half}" for kind in ("u8", "i8", "u16") for half in ("", "_hi")),
+    *("b8_d16_hi", "b16_d16_hi"),
+)
 _OF_RDNA3 = {
     **{
         f"s_{name}_not1_{rest}": f"s_{name}n2_{rest}"

@@ -9,6 +9,7 @@ from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
+from kernelcast.ptx_frontend.amdgcn.lowering.clamped import CLAMPED
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
 from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
@@ -16,7 +17,12 @@ from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     is_rdna,
     plain_name,
 )
-from kernelcast.ptx_frontend.amdgcn.lowering.memory import MEMORY, Arguments, lower_scalar_load
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.accesses import (
+    MEMORY,
+    Arguments,
+    lower_scalar_load,
+)
+from kernelcast.ptx_frontend.amdgcn.lowering.partial_results import lower_part, writes_part
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     MASK_OPCODES,
     SCALAR,
@@ -101,6 +107,7 @@ class _KernelLowering:
         for number, instruction in enumerate(self._assembly.instructions):
             for label in instruction.labels:
                 code.builder.place(blocks[label])
+            self._places.arrive(instruction.labels)
             try:
                 self._lower(instruction, number, blocks)
             except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -131,15 +138,21 @@ class _KernelLowering:
             pass
         elif instruction.partner is not None:
             lower_together(site, VECTOR)
+        elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
+            clamped(site)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             site.check_modifiers()
-            lower(site)
+            if writes_part(site):
+                lower_part(site, lower)
+            else:
+                lower(site)
         else:
             raise code.refused("it is not executed")
         code.guard = None
-        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier")):
+        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
             code.finish()
         self._places.follow(instruction)
+        self._places.leave(instruction)
         if opcode == "s_mov_b64" and set(code.names(instruction.operands[1])) & code.own_memory:
             code.own_memory.add(code.names(instruction.operands[0])[0])
 

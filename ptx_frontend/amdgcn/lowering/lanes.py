@@ -46,6 +46,15 @@ def _read(site: Site, value: Operand, lane: Operand) -> None:
     site.code.set_scalar(site.operands[0], [found])
 
 
+def _write_lane(site: Site) -> None:
+    """One lane's word of a vector register, whether the lane takes part or not."""
+    code, value = site.code, site.main("mov.b32", 32, site.integer(1))
+    lane = site.amount(2, code.lanes)
+    is_own = code.compute("setp.eq.u32", 1, code.lane(), lane)
+    target = code.word(site.operands[0])
+    code.unguarded("selp.b32", target, value, target, is_own)
+
+
 def _half_of(site: Site, operand: str, k: int, lane: Operand) -> Register:
     """Element k of the four halves that a lane has of a matrix, of another lane."""
     word = site.code.word(site.code.names(operand)[k // 2])
@@ -79,6 +88,7 @@ LANES: Mapping[str, Lowering] = {
     "v_mbcnt_hi_u32_b32": partial(_lanes_below, 1),
     "v_readfirstlane_b32": _first_lane,
     "v_readlane_b32": _of_lane,
+    "v_writelane_b32": _write_lane,
     "v_mfma_f32_16x16x16f16": _matrix_product,
     "v_mfma_f32_16x16x16_f16": _matrix_product,
 }

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.scalar_bits import SCALAR_BITS
 from kernelcast.ptx_frontend.amdgcn.lowering.scalar_sums import SCALAR_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
 __all__ = ["MASK_OPCODES", "SCALAR", "SCC_READERS", "SCC_WRITERS"]
 
+_WORD = (1 << 32) - 1
 _ZERO = Immediate(0)
-_SUMS = {"s_add_u32": "add.u32", "s_sub_u32": "sub.u32"}
-_SIGNED_SUMS = {"s_add_i32": "add.s32", "s_sub_i32": "sub.s32"}
 _BITWISE = {
     **{name: (name, False, False) for name in ("and", "or", "xor")},
     **{f"{name}n2": (name, True, False) for name in ("and", "or")},
@@ -33,18 +33,6 @@ _EXTREMA = {
     for kind in ("i", "u")
 }
 _RELATIONS = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
-_SYMBOL_LOW, _SYMBOL_HIGH = "@rel32@lo", "@rel32@hi"
-
-
-def _value(site: Site, index: int) -> Operand:
-    """An operand of 32 bits; half of the address of a variable, where it names one."""
-    text = site.operands[index]
-    for mark, low in ((_SYMBOL_LOW, True), (_SYMBOL_HIGH, False)):
-        if mark in text:
-            address = site.code.register(64)
-            site.code.unguarded("mov.b64", address, SymbolAddress(text.partition("@")[0]))
-            return site.code.halves(address)[0 if low else 1]
-    return site.code.single(text)
 
 
 def _is_set(site: Site, value: Operand, bits: int = 32) -> Operand:
@@ -55,54 +43,8 @@ def _move(site: Site) -> None:
     site.code.set_scalar(site.operands[0], [site.main("mov.b32", 32, site.integer(1))])
 
 
-def _sum(mnemonic: str, site: Site) -> None:
-    """The condition is the carry, or the borrow."""
-    first, second = _value(site, 1), _value(site, 2)
-    found = site.main(mnemonic, 32, first, second)
-    if mnemonic.startswith("add"):
-        site.scc(lambda: site.code.compute("setp.lt.u32", 1, found, first))
-    else:
-        site.scc(lambda: site.code.compute("setp.lt.u32", 1, first, second))
-    site.code.set_scalar(site.operands[0], [found])
-
-
-def _signed_sum(mnemonic: str, site: Site) -> None:
-    """The condition is the overflow."""
-    first, second = _value(site, 1), _value(site, 2)
-    if site.is_scc_read:
-        raise site.code.refused("its overflow is read")
-    site.code.set_scalar(site.operands[0], [site.main(mnemonic, 32, first, second)])
-
-
-def _sum_with_carry(site: Site) -> None:
-    code = site.code
-    first, second = _value(site, 1), _value(site, 2)
-    carry = code.compute("selp.b32", 32, Immediate(1), _ZERO, code.scc)
-    half = code.compute("add.u32", 32, first, second)
-    found = site.main("add.u32", 32, half, carry)
-    overflows = code.compute("setp.lt.u32", 1, half, first)
-    again = code.compute("setp.lt.u32", 1, found, half)
-    site.scc(lambda: code.compute("or.pred", 1, overflows, again))
-    code.set_scalar(site.operands[0], [found])
-
-
-def _difference_with_borrow(site: Site) -> None:
-    code = site.code
-    first, second = site.integer(1), site.integer(2)
-    borrow = code.compute("selp.b32", 32, Immediate(1), _ZERO, code.scc)
-    half = code.compute("sub.u32", 32, first, second)
-    found = site.main("sub.u32", 32, half, borrow)
-    less = code.compute("setp.lt.u32", 1, first, second)
-    again = code.compute("setp.lt.u32", 1, half, borrow)
-    site.scc(lambda: code.compute("or.pred", 1, less, again))
-    code.set_scalar(site.operands[0], [found])
-
-
-def _add_constant(site: Site) -> None:
-    if site.is_scc_read:
-        raise site.code.refused("its overflow is read")
-    own = site.integer(0)
-    site.code.set_scalar(site.operands[0], [site.main("add.s32", 32, own, site.integer(1))])
+def _move_short(site: Site) -> None:
+    site.code.set_scalar(site.operands[0], [site.main("mov.b32", 32, site.short_constant(1))])
 
 
 def _plain(mnemonic: str, site: Site) -> None:
@@ -150,7 +92,8 @@ def _shift(mnemonic: str, site: Site) -> None:
 
 
 def _wide_shift(mnemonic: str, site: Site) -> None:
-    found = site.main(mnemonic, 64, site.code.wide(site.operands[1]), site.amount(2, 64))
+    value = site.code.wide(site.operands[1], is_signed=".s" in mnemonic)
+    found = site.main(mnemonic, 64, value, site.amount(2, 64))
     site.scc(lambda: _is_set(site, found, 64))
     site.code.set_scalar(site.operands[0], site.code.halves(found))
 
@@ -204,6 +147,12 @@ def _compare(relation: str, kind: str, site: Site) -> None:
     site.code.unguarded("mov.pred", site.code.scc, found)
 
 
+def _compare_short(relation: str, kind: str, site: Site) -> None:
+    constant = site.short_constant(1, is_signed=kind == "s")
+    found = site.main(f"setp.{relation}.{kind}32", 1, site.integer(0), constant)
+    site.code.unguarded("mov.pred", site.code.scc, found)
+
+
 def _compare_wide(relation: str, site: Site) -> None:
     first, second = (site.code.wide(text) for text in site.operands)
     found = site.main(f"setp.{relation}.u64", 1, first, second)
@@ -224,9 +173,9 @@ def _words(site: Site, text: str) -> tuple[Operand, Operand]:
     parts = site.code.source(text)
     if len(parts) == 2:
         return parts[0], parts[1]
-    (part,) = parts
-    assert isinstance(part, Immediate)
-    return part, Immediate((1 << 32) - 1 if part.bits >> 31 else 0)
+    whole = site.code.wide(text)
+    assert isinstance(whole, Immediate)
+    return Immediate(whole.bits & _WORD), Immediate(whole.bits >> 32)
 
 
 def _combined(
@@ -321,12 +270,7 @@ def _program_counter(site: Site) -> None:
 
 SCALAR: Mapping[str, Lowering] = {
     "s_mov_b32": _move,
-    "s_movk_i32": _move,
-    **{name: partial(_sum, mnemonic) for name, mnemonic in _SUMS.items()},
-    **{name: partial(_signed_sum, mnemonic) for name, mnemonic in _SIGNED_SUMS.items()},
-    "s_addc_u32": _sum_with_carry,
-    "s_subb_u32": _difference_with_borrow,
-    "s_addk_i32": _add_constant,
+    "s_movk_i32": _move_short,
     **{name: partial(_plain, mnemonic) for name, mnemonic in _PLAIN.items()},
     **{name: partial(_extremum, mnemonic) for name, mnemonic in _EXTREMA.items()},
     **{f"s_{name}_b32": partial(_bits, name) for name in _BITWISE},
@@ -334,6 +278,7 @@ SCALAR: Mapping[str, Lowering] = {
     **{name: partial(_wide_shift, mnemonic) for name, mnemonic in _WIDE_SHIFTS.items()},
     "s_abs_i32": partial(_one, "abs.s32"),
     "s_brev_b32": _reversed,
+    **SCALAR_BITS,
     "s_flbit_i32_b32": partial(_bit_search, False),
     "s_ff1_i32_b32": partial(_bit_search, True),
     "s_not_b32": partial(_one, "not.b32"),
@@ -343,8 +288,8 @@ SCALAR: Mapping[str, Lowering] = {
     "s_bfe_i32": partial(_field, "s"),
     "s_cselect_b32": _choice,
     **{
-        f"s_cmp{form}_{name}_{kind}32": partial(_compare, relation, "s" if kind == "i" else "u")
-        for form in ("", "k")
+        f"s_cmp{form}_{name}_{kind}32": partial(compare, relation, "s" if kind == "i" else "u")
+        for form, compare in (("", _compare), ("k", _compare_short))
         for name, relation in _RELATIONS.items()
         for kind in ("i", "u")
     },
@@ -361,10 +306,11 @@ SCALAR: Mapping[str, Lowering] = {
     "s_getpc_b64": _program_counter,
     **SCALAR_SUMS,
 }
+_OF_64_BITS = ("s_ff1", "s_flbit", "s_brev", "s_bitset")
 MASK_OPCODES = frozenset(
     name
     for name in SCALAR
-    if name.endswith("_b64") and not name.startswith(("s_lsh", "s_getpc", "s_bcnt"))
+    if name.endswith("_b64") and not name.startswith(("s_lsh", "s_getpc", "s_bcnt", *_OF_64_BITS))
 )
 """Instructions whose pairs of registers are masks of lanes, as far as any are."""
 SCC_READERS = (
@@ -377,6 +323,9 @@ SCC_READERS = (
 )
 _KEEP_SCC = (
     "s_brev",
+    "s_bitset",
+    "s_sext",
+    "s_pack",
     "s_flbit",
     "s_ff1",
     "s_mov",

@@ -53,8 +53,18 @@ def _of_two(mnemonic: str, site: Site) -> None:
     site.code.set_half(site.operands[0], found)
 
 
+def _reversed_difference(site: Site) -> None:
+    found = site.main("sub.u32", 32, _operand(site, 2, ""), _operand(site, 1, ""))
+    site.code.set_half(site.operands[0], found)
+
+
 def _shift(mnemonic: str, site: Site) -> None:
     found = site.main(mnemonic, 32, _operand(site, 2, mnemonic), site.amount(1, 16))
+    site.code.set_half(site.operands[0], found)
+
+
+def _product_sum(site: Site) -> None:
+    found = site.main("mad.lo.u32", 32, *(_operand(site, n, "") for n in (1, 2, 3)))
     site.code.set_half(site.operands[0], found)
 
 
@@ -71,6 +81,9 @@ def _choice(site: Site) -> None:
 _ALL: Mapping[str, Lowering] = {
     **{name: partial(_of_two, mnemonic) for name, mnemonic in _OF_TWO.items()},
     **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
+    "v_subrev_u16": _reversed_difference,
+    "v_mad_u16": _product_sum,
+    "v_mad_legacy_u16": _product_sum,
     "v_mov_b16": _move,
     "v_cndmask_b16": _choice,
 }

@@ -10,12 +10,16 @@ from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
-__all__ = ["Lowering", "Site"]
+__all__ = ["SELECTED", "WHOLE", "Lowering", "Site"]
 
 _PARTS = {"BYTE_0": (0, 0xFF), "BYTE_1": (8, 0xFF), "BYTE_2": (16, 0xFF), "BYTE_3": (24, 0xFF)}
 _HALVES = {"WORD_0": (0, 0xFFFF), "WORD_1": (16, 0xFFFF)}
-_SELECTED = {**_PARTS, **_HALVES}
-_PLAIN_RESULTS = ("DWORD", "")
+SELECTED = {**_PARTS, **_HALVES}
+"""What SDWA encodings select of a register: how far it is up, and its mask."""
+_EXTENDED = "sext("
+WHOLE = "DWORD"
+"""The selection of a whole register."""
+_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,33 @@ class Site:
 
     def integer(self, index: int) -> Operand:
         """Operand `index` as 32 bits, or the part of it that an SDWA encoding selects."""
-        value = self.code.single(self.operands[index])
-        selected = self.instruction.modifiers.get(f"src{index - 1}_sel", "DWORD")
-        if selected == "DWORD":
+        code, text = self.code, self.operands[index]
+        selected = self.selected(index)
+        is_signed = text.startswith(_EXTENDED)
+        value = code.single(text.removeprefix(_EXTENDED).removesuffix(")") if is_signed else text)
+        if selected == WHOLE:
             return value
-        shift, mask = _SELECTED[selected]
-        moved = self.code.compute("shr.u32", 32, value, Immediate(shift))
-        return self.code.compute("and.b32", 32, moved, Immediate(mask))
+        shift, mask = SELECTED[selected]
+        if is_signed:
+            above = Immediate(_BITS - shift - mask.bit_length())
+            top = code.compute("shl.b32", 32, value, above)
+            return code.compute("shr.s32", 32, top, Immediate(_BITS - mask.bit_length()))
+        moved = code.compute("shr.u32", 32, value, Immediate(shift))
+        return code.compute("and.b32", 32, moved, Immediate(mask))
+
+    def selected(self, index: int) -> str:
+        """The part of operand `index` that is read: `DWORD` for all of it."""
+        return self.instruction.modifiers.get(f"src{index - 1}_sel", WHOLE)
+
+    def short_constant(self, index: int, *, is_signed: bool = True) -> Immediate:
+        """Operand `index`, 16 bits of the instruction, extended."""
+        value = int(self.operands[index], 0) & 0xFFFF
+        return Immediate(value | 0xFFFF0000 if is_signed and value >> 15 else value)
 
     def number(self, index: int) -> Operand:
         """Operand `index` as a number of single precision."""
+        if self.selected(index) != WHOLE:
+            raise self.code.refused("a number of single precision in a part of a register")
         return self.code.number(self.operands[index])
 
     def amount(self, index: int, bits: int = 32) -> Operand:
@@ -62,8 +83,6 @@ class Site:
         modifiers = self.instruction.modifiers
         if "clamp" in modifiers or "mul" in modifiers or "div" in modifiers:
             raise self.code.refused("output modifiers")
-        if modifiers.get("dst_sel", "") not in _PLAIN_RESULTS:
-            raise self.code.refused("results in a part of a register")
 
     def scc(self, predicate: Callable[[], Operand]) -> None:
         """Sets the condition code where somebody reads it."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import BIT_FIELDS
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
 from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.packed import PACKED
 from kernelcast.ptx_frontend.amdgcn.lowering.products import PRODUCTS
 from kernelcast.ptx_frontend.amdgcn.lowering.shorts import SHORTS
-from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.ptx_frontend.amdgcn.lowering.site import WHOLE, Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
 __all__ = ["MASK_OPERANDS", "VECTOR"]
@@ -93,7 +95,8 @@ def _shift(mnemonic: str, site: Site) -> None:
 
 
 def _wide_shift(mnemonic: str, site: Site) -> None:
-    found = site.main(mnemonic, 64, site.code.wide(site.operands[2]), site.amount(1, 64))
+    value = site.code.wide(site.operands[2], is_signed=".s" in mnemonic)
+    found = site.main(mnemonic, 64, value, site.amount(1, 64))
     _write(site, *site.code.halves(found))
 
 
@@ -139,7 +142,8 @@ def _sum_of_24_bits(site: Site) -> None:
 
 def _chosen(site: Site) -> None:
     mask = site.code.compute("mov.pred", 1, site.code.mask(site.operands[3]))
-    _write(site, site.main("selp.b32", 32, site.number(2), site.number(1), mask))
+    values = [site.number(n) if site.selected(n) == WHOLE else site.integer(n) for n in (2, 1)]
+    _write(site, site.main("selp.b32", 32, *values, mask))
 
 
 def _float(mnemonic: str, site: Site) -> None:
@@ -287,8 +291,10 @@ VECTOR: Mapping[str, Lowering] = {
     "v_bfi_b32": _inserted,
     "v_mul_u32_u24": _product_of_24_bits,
     "v_mad_u32_u24": _sum_of_24_bits,
+    **BIT_FIELDS,
     **COMPARISONS,
     **PRODUCTS,
+    **PACKED,
     **SHORTS,
     **CARRIES,
     **LANES,

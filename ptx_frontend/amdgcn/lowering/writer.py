@@ -31,6 +31,8 @@ _LOWER, _UPPER = ".l", ".h"
 """What follows the name of a register of which an operand is a half."""
 _NOTHING = "null"
 """The register that reads as zero, and that nothing is kept in."""
+_LONG = re.compile(r"0x[0-9a-f]{9,16}")
+"""A constant that is written with all of its 64 bits."""
 _FLOAT = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 _MASK = (1 << 32) - 1
 _HALF = Immediate(16)
@@ -164,16 +166,21 @@ class Writer(InstructionWriter):
             value = self.compute("xor.b32", 32, value, Immediate(0x80000000))
         return value
 
-    def wide(self, operand: str, *, is_signed: bool = True) -> Operand:
-        """An operand of 64 bits; constants are sign-extended."""
-        parts = self.source(operand)
+    def wide(self, operand: str, *, is_signed: bool = False) -> Operand:
+        """An operand of 64 bits; constants of 32 bits are extended as the operation is signed."""
+        parts = self.source(operand, is_double=True)
+        low, high = parts[0], parts[-1]
         if len(parts) == 1:
             (part,) = parts
             if not isinstance(part, Immediate):
                 raise self.refused(f"operand {operand!r} of 64 bits")
-            is_negative = is_signed and part.bits >> 31
+            if _LONG.fullmatch(operand):
+                return Immediate(int(operand, 0) & _WIDE_MASK)
+            is_negative = operand.startswith("-") or (is_signed and part.bits >> 31)
             return Immediate((part.bits | ~_MASK) & _WIDE_MASK if is_negative else part.bits)
-        return self.joined(parts[0], parts[1])
+        if isinstance(low, Immediate) and isinstance(high, Immediate):
+            return Immediate(high.bits << 32 | low.bits)
+        return self.joined(low, high)
 
     def joined(self, low: Operand, high: Operand) -> Register:
         """Two words as one of 64 bits."""

@@ -14,6 +14,9 @@ from kernelcast.simcore.isa.types import Kind, ScalarType
 
 __all__ = ["LLVM_TYPES", "LaneCode", "float_constant"]
 
+_MODES = {"rz": (0, "towardzero"), "rp": (2, "upward"), "rm": (3, "downward")}
+"""LLVM's number and name of the rounding modes; 1 is to nearest even."""
+
 LLVM_TYPES: dict[ScalarType, str] = {
     t: {1: "i1", 16: "half", 32: "float", 64: "double"}[t.bits]
     if t.is_float or t.kind is Kind.PREDICATE
@@ -48,7 +51,7 @@ class LaneCode:
 
     def with_lanes(self, lanes: int) -> LaneCode:
         """A view of this function's code for values of another lane count."""
-        return LaneCode(lanes, self.lines, self.declarations, self.fresh)
+        return type(self)(lanes, self.lines, self.declarations, self.fresh)
 
     def type(self, of: ScalarType | str) -> str:
         """`<32 x i32>` of s32 or of "i32"; `i32` with one lane."""
@@ -104,6 +107,29 @@ class LaneCode:
         self.declarations[mangled] = f"declare {kind} {mangled}({types})"
         arguments = ", ".join(f"{operand_type} {value}" for operand_type, value in operands)
         return self.op(f"call {kind} {mangled}({arguments})")
+
+    def directed(self, lane: str, operation: str, operands: tuple[str, ...], mode: str) -> str:
+        """An operation on `float` or `double` rounded once as `mode` says: `rz`, `rp` or `rm`.
+
+        Calls a function of its own that sets the rounding mode of the processor and restores it.
+        """
+        kind, number, word = self.type(lane), *_MODES[mode]
+        types = ", ".join([kind] * len(operands))
+        intrinsic = f"@llvm.experimental.constrained.{operation}.{self.mangle(lane)}"
+        self.declarations[intrinsic] = f"declare {kind} {intrinsic}({types}, metadata, metadata)"
+        self.declarations["@llvm.set.rounding"] = "declare void @llvm.set.rounding(i32)"
+        name = f"@rounded.{operation}.{mode}.{self.mangle(lane)}"
+        parameters = ", ".join(f"{kind} %{i}" for i in range(len(operands)))
+        self.declarations[name] = (
+            f"define internal {kind} {name}({parameters}) noinline strictfp {{\n"
+            f"  call void @llvm.set.rounding(i32 {number}) strictfp\n"
+            f"  %result = call {kind} {intrinsic}({parameters}, "
+            f'metadata !"round.{word}", metadata !"fpexcept.strict") strictfp\n'
+            f"  call void @llvm.set.rounding(i32 1) strictfp\n"
+            f"  ret {kind} %result\n}}"
+        )
+        arguments = ", ".join(f"{kind} {operand}" for operand in operands)
+        return self.op(f"call {kind} {name}({arguments})")
 
     def mangle(self, of: ScalarType | str) -> str:
         """`v32f32`, `i64`: how intrinsics spell a type."""

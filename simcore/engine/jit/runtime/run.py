@@ -25,6 +25,7 @@ from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
 from kernelcast.simcore.host.llvm import (
+    CAUTIOUS,
     LARGE_IR,
     QUICK,
     CompiledModule,
@@ -37,6 +38,7 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
+from kernelcast.traces.amd_opcodes import AMD_ARCHITECTURE
 from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
 
@@ -80,12 +82,13 @@ class _CompiledKernel:
     all; `improve` replaces it in runs that last.
     """
 
-    def __init__(self, source: GeneratedCode) -> None:
+    def __init__(self, source: GeneratedCode, *, is_of_amd: bool) -> None:
         self.source = source
         self._modules: list[CompiledModule] = []  # all of them: workers may still run the first one
         self._is_final = is_compiled(source.ir)
         self._is_large = len(source.ir) >= LARGE_IR
-        self._load(_OPTIMIZED if self._is_final else 0 if self._is_large else QUICK)
+        quick = CAUTIOUS if is_of_amd else QUICK
+        self._load(_OPTIMIZED if self._is_final else 0 if self._is_large else quick)
         self._improvement: threading.Thread | None = None
         self._earlier_s = 0.0
         self._lock = threading.Lock()
@@ -138,7 +141,7 @@ def _generated(
     watch: Watch | None = None,
 ) -> _CompiledKernel:
     source = generate(kernel, facts, dict(symbols), records, only, in_times=in_times, watch=watch)
-    return _CompiledKernel(source)
+    return _CompiledKernel(source, is_of_amd=kernel.code.startswith(AMD_ARCHITECTURE))
 
 
 class CompiledLaunch:

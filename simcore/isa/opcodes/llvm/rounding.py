@@ -28,9 +28,6 @@ __all__ = [
     "widened",
 ]
 
-_MODES = {"rz": (0, "towardzero"), "rp": (2, "upward"), "rm": (3, "downward")}
-"""LLVM's number and name of the rounding modes; 1 is to nearest even."""
-
 _SMALLEST_NORMAL = {16: 0x0400, 32: 0x00800000, 64: 0x0010000000000000}
 _BITS = {"half": 16, "float": 32, "double": 64}
 
@@ -149,33 +146,10 @@ def _rounded_operation(
     code: LaneCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
 ) -> str:
     if mode:
-        return _directed_operation(code, lane, operation, operands, mode)
+        return code.directed(lane, operation, operands, mode)
     if operation in ("fma", "sqrt"):
         return code.intrinsic(operation, lane, [(code.type(lane), x) for x in operands])
     return code.binary(operation, lane, *operands)
-
-
-def _directed_operation(
-    code: LaneCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
-) -> str:
-    """Calls a function of its own that sets the rounding mode of the processor and restores it."""
-    kind, number, word = code.type(lane), *_MODES[mode]
-    types = ", ".join([kind] * len(operands))
-    intrinsic = f"@llvm.experimental.constrained.{operation}.{code.mangle(lane)}"
-    code.declarations[intrinsic] = f"declare {kind} {intrinsic}({types}, metadata, metadata)"
-    code.declarations["@llvm.set.rounding"] = "declare void @llvm.set.rounding(i32)"
-    name = f"@rounded.{operation}.{mode}.{code.mangle(lane)}"
-    parameters = ", ".join(f"{kind} %{i}" for i in range(len(operands)))
-    code.declarations[name] = (
-        f"define internal {kind} {name}({parameters}) noinline strictfp {{\n"
-        f"  call void @llvm.set.rounding(i32 {number}) strictfp\n"
-        f"  %result = call {kind} {intrinsic}({parameters}, "
-        f'metadata !"round.{word}", metadata !"fpexcept.strict") strictfp\n'
-        f"  call void @llvm.set.rounding(i32 1) strictfp\n"
-        f"  ret {kind} %result\n}}"
-    )
-    arguments = ", ".join(f"{kind} {operand}" for operand in operands)
-    return code.op(f"call {kind} {name}({arguments})")
 
 
 def flushed(code: LaneCode, type_: ScalarType, value: str) -> str:

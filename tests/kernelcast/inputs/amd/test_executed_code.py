@@ -311,12 +311,3 @@ def test_profiles_have_the_registers_of_the_machine_code() -> None:
     assert isinstance(module.native, GeneratedCode)
     registers = module.native.resources("star5_2d", "gfx90a").vector_registers
     assert profile.occupancy.registers_per_thread == registers
-
-
-def test_ptx_is_not_translated() -> None:
-    ptx = kc.load(EXAMPLES / "saxpy" / "saxpy.ptx")["saxpy"]
-    arguments: list[Argument] = [4, 1.0, np.zeros(4, np.float32), np.zeros(4, np.float32)]
-    with pytest.raises(
-        LaunchError, match="machine code of AMD Instinct MI210 is made of HIP, Open"
-    ):
-        ptx.run(grid=1, block=4, args=arguments, devices=["mi210"], code="native")

@@ -1,0 +1,55 @@
+"""Numbers out of the middle of two registers, medians, and distances.
+
+AMD Instinct MI200 Instruction Set Architecture, chapter 12.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+
+__all__ = ["BIT_FIELDS"]
+
+_BYTE = Immediate(3)
+
+
+def _aligned(unit: Operand | None, site: Site) -> None:
+    """32 bits of a pair, the first operand above the second, from a bit or a byte on."""
+    code, amount = site.code, site.integer(3)
+    if unit is not None:
+        amount = code.compute("shl.b32", 32, amount, unit)
+    found = site.main("shf.r.wrap.b32", 32, site.integer(2), site.integer(1), amount)
+    code.set_vector(site.operands[0], found)
+
+
+def _median(kind: str, site: Site) -> None:
+    code = site.code
+    first, second, third = (site.integer(n) for n in (1, 2, 3))
+    low = code.compute(f"min.{kind}32", 32, first, second)
+    high = code.compute(f"max.{kind}32", 32, first, second)
+    inner = code.compute(f"min.{kind}32", 32, high, third)
+    code.set_vector(site.operands[0], site.main(f"max.{kind}32", 32, low, inner))
+
+
+def _byte_as_number(byte: int, site: Site) -> None:
+    moved = site.code.compute("shr.u32", 32, site.integer(1), Immediate(8 * byte))
+    part = site.code.compute("and.b32", 32, moved, Immediate(0xFF))
+    site.code.set_vector(site.operands[0], site.main("cvt.rn.f32.u32", 32, part))
+
+
+def _distance(site: Site) -> None:
+    found = site.main("sad.u32", 32, site.integer(1), site.integer(2), site.integer(3))
+    site.code.set_vector(site.operands[0], found)
+
+
+BIT_FIELDS: Mapping[str, Lowering] = {
+    "v_alignbit_b32": partial(_aligned, None),
+    "v_alignbyte_b32": partial(_aligned, _BYTE),
+    "v_med3_i32": partial(_median, "s"),
+    "v_med3_u32": partial(_median, "u"),
+    "v_sad_u32": _distance,
+    **{f"v_cvt_f32_ubyte{byte}": partial(_byte_as_number, byte) for byte in range(4)},
+}

@@ -1,0 +1,231 @@
+"""Loads and stores of vectors, local memory (LDS) and scalars.
+
+Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 8, 10 and 11. What moves several
+words is an access for each: hardware asks for an alignment of one word only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.addresses import (
+    SPACES,
+    further,
+    local_place,
+    offset,
+    own_place,
+    place_of,
+    scratch_place,
+)
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.atomics import ATOMICS
+from kernelcast.ptx_frontend.amdgcn.lowering.memory.narrow_accesses import NARROW_ACCESSES
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
+from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["MEMORY", "Arguments", "lower_scalar_load"]
+
+_WORD = ScalarType.B32
+_WORDS = {"dword": 1, "dwordx2": 2, "dwordx3": 3, "dwordx4": 4}
+_LDS = {"b32": 1, "b64": 2, "b96": 3, "b128": 4}
+_SCALAR_LOAD = re.compile(r"s_load_dword(?:x(\d+))?")
+
+
+def _load(space: AddressSpace, words: int, site: Site) -> None:
+    scalar = site.operands[2] if len(site.operands) > 2 else ""
+    address = place_of(site, space, site.operands[1], scalar)
+    _load_words(site, address, words)
+
+
+def _load_words(site: Site, address: Address, words: int) -> None:
+    for number, name in enumerate(site.code.names(site.operands[0])[:words]):
+        target = site.code.word(name)
+        site.code.load(_WORD, further(address, 4 * number), (target,), is_main=number == 0)
+
+
+def _store(space: AddressSpace, words: int, site: Site) -> None:
+    scalar = site.operands[2] if len(site.operands) > 2 else ""
+    address = place_of(site, space, site.operands[0], scalar)
+    for number, value in enumerate(site.code.source(site.operands[1])[:words]):
+        site.code.store(_WORD, further(address, 4 * number), (value,), is_main=number == 0)
+
+
+# ---- memory of a work-item ----
+
+
+def _scratch_load(words: int, site: Site) -> None:
+    _load_words(site, scratch_place(site, *site.operands[1:3]), words)
+
+
+def _scratch_store(words: int, site: Site) -> None:
+    register, data, scalar = site.operands
+    address = scratch_place(site, register, scalar)
+    for number, value in enumerate(site.code.source(data)[:words]):
+        site.code.store(_WORD, further(address, 4 * number), (value,), is_main=number == 0)
+
+
+def _own_load(words: int, site: Site) -> None:
+    _load_words(site, own_place(site), words)
+
+
+def _own_store(words: int, site: Site) -> None:
+    address = own_place(site)
+    for number, value in enumerate(site.code.source(site.operands[0])[:words]):
+        site.code.store(_WORD, further(address, 4 * number), (value,), is_main=number == 0)
+
+
+# ---- local memory ----
+
+
+def _local_load(words: int, site: Site) -> None:
+    _load_words(site, local_place(site, site.operands[1], offset(site)), words)
+
+
+def _local_load_two(words: int, stride: int, site: Site) -> None:
+    names = site.code.names(site.operands[0])
+    places = [
+        local_place(site, site.operands[1], offset(site, f"offset{half}") * 4 * words * stride)
+        for half in range(2)
+    ]
+    for half, place in enumerate(places):
+        for number in range(words):
+            target = site.code.word(names[half * words + number])
+            address = further(place, 4 * number)
+            site.code.load(_WORD, address, (target,), is_main=not half and not number)
+
+
+def _local_store(words: int, site: Site) -> None:
+    base = local_place(site, site.operands[0], offset(site))
+    for number, value in enumerate(site.code.source(site.operands[1])[:words]):
+        site.code.store(_WORD, further(base, 4 * number), (value,), is_main=number == 0)
+
+
+def _local_store_two(words: int, stride: int, site: Site) -> None:
+    for half in range(2):
+        first = offset(site, f"offset{half}") * 4 * words * stride
+        place = local_place(site, site.operands[0], first)
+        for number, value in enumerate(site.code.source(site.operands[1 + half])[:words]):
+            address = further(place, 4 * number)
+            site.code.store(_WORD, address, (value,), is_main=not half and not number)
+
+
+def _permuted(site: Site) -> None:
+    """`ds_bpermute_b32`: the value of the lane at a byte address, four bytes a lane."""
+    code = site.code
+    place = code.single(site.operands[1])
+    if offset(site):
+        place = code.compute("add.u32", 32, place, Immediate(offset(site)))
+    lane = code.compute("shr.u32", 32, place, Immediate(2))
+    found = code.register(32)
+    value = code.single(site.operands[2])
+    code.exchange(WARP_OPCODES["lane.read"], (found,), (value, lane), is_main=True)
+    code.set_vector(site.operands[0], found)
+
+
+# ---- scalar loads ----
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The memory that a launch hands over: parameters up to `end`, then, a multiple of 8, sizes.
+
+    `size_word` gives a word of those, by its distance in bytes. `first`: the byte that a pair of
+    registers points to.
+    """
+
+    end: int
+    size_word: Callable[[int], Operand]
+    first: int = 0
+
+
+def lower_scalar_load(site: Site, arguments: Arguments | None) -> bool:
+    """Lowers `s_load_dword` and its kin, from `arguments` or from memory; False for others."""
+    match = _SCALAR_LOAD.fullmatch(site.opcode)
+    if match is None:
+        return False
+    code, words = site.code, int(match[1] or 1)
+    text = site.operands[2]
+    is_constant = not code.names(text)
+    distance = int(text, 0) if is_constant and text != "null" else 0
+    distance += offset(site) + (arguments.first if arguments is not None else 0)
+    found: list[Operand] = []
+    if arguments is not None and is_constant:
+        found = [
+            _argument(site, arguments, distance + 4 * number, number) for number in range(words)
+        ]
+    elif arguments is not None:
+        base = code.compute("cvt.u64.u32", 64, code.single(text))
+        found = _loaded(site, Address(AddressSpace.PARAM, base, distance), words)
+    else:
+        base = code.joined(*map(code.word, code.names(site.operands[1])))
+        if not is_constant:
+            more = code.compute("cvt.u64.u32", 64, code.single(text))
+            base = code.compute("add.u64", 64, base, more)
+        found = _loaded(site, Address(AddressSpace.GLOBAL, base, distance), words)
+    code.set_scalar(site.operands[0], found)
+    return True
+
+
+def _loaded(site: Site, address: Address, words: int) -> list[Operand]:
+    found: list[Operand] = []
+    guard, site.code.guard = site.code.guard, None
+    for number in range(words):
+        target: Register = site.code.register(32)
+        site.code.load(_WORD, further(address, 4 * number), (target,), is_main=number == 0)
+        found.append(target)
+    site.code.guard = guard
+    return found
+
+
+def _argument(site: Site, arguments: Arguments, distance: int, number: int) -> Operand:
+    """A word of the arguments; what lies between the last one and the sizes is undefined."""
+    sizes = -(-arguments.end // 8) * 8
+    if distance >= sizes:
+        return arguments.size_word(distance - sizes)
+    if distance >= arguments.end:
+        return Immediate(0)
+    if distance + 4 > arguments.end:
+        raise site.code.refused("a parameter of less than a word at the end")
+    target = site.code.register(32)
+    guard, site.code.guard = site.code.guard, None
+    address = Address(AddressSpace.PARAM, None, distance)
+    site.code.load(_WORD, address, (target,), is_main=number == 0)
+    site.code.guard = guard
+    return target
+
+
+MEMORY: Mapping[str, Lowering] = {
+    **{
+        f"{kind}_load_{name}": partial(_load, space, words)
+        for kind, space in SPACES.items()
+        for name, words in _WORDS.items()
+    },
+    **{
+        f"{kind}_store_{name}": partial(_store, space, words)
+        for kind, space in SPACES.items()
+        for name, words in _WORDS.items()
+    },
+    **{f"scratch_load_{name}": partial(_scratch_load, words) for name, words in _WORDS.items()},
+    **{f"scratch_store_{name}": partial(_scratch_store, words) for name, words in _WORDS.items()},
+    **{f"buffer_load_{name}": partial(_own_load, words) for name, words in _WORDS.items()},
+    **{f"buffer_store_{name}": partial(_own_store, words) for name, words in _WORDS.items()},
+    **{f"ds_read_{name}": partial(_local_load, words) for name, words in _LDS.items()},
+    **{f"ds_write_{name}": partial(_local_store, words) for name, words in _LDS.items()},
+    **{
+        f"ds_read2{far}_{name}": partial(_local_load_two, words, 64 if far else 1)
+        for far in ("", "st64")
+        for name, words in (("b32", 1), ("b64", 2))
+    },
+    **{
+        f"ds_write2{far}_{name}": partial(_local_store_two, words, 64 if far else 1)
+        for far in ("", "st64")
+        for name, words in (("b32", 1), ("b64", 2))
+    },
+    **NARROW_ACCESSES,
+    **ATOMICS,
+    "ds_bpermute_b32": _permuted,
+}

@@ -1,0 +1,113 @@
+"""Vector instructions on two numbers of 16 bits each (VOP3P).
+
+AMD Instinct MI200 Instruction Set Architecture, chapters 6.3 and 12.10: `op_sel` chooses the halves
+that make the lower result, `op_sel_hi` those of the upper one, which are the upper halves where
+nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+
+__all__ = ["PACKED"]
+
+_INTEGERS = {
+    **{f"v_pk_{name}_u16": f"{name}.u32" for name in ("add", "sub", "min", "max")},
+    **{f"v_pk_{name}_i16": f"{name}.s32" for name in ("add", "sub", "min", "max")},
+    "v_pk_mul_lo_u16": "mul.lo.u32",
+    "v_pk_mad_u16": "mad.lo.u32",
+    "v_pk_mad_i16": "mad.lo.s32",
+}
+_SHIFTS = {
+    "v_pk_lshlrev_b16": "shl.b32",
+    "v_pk_lshrrev_b16": "shr.u32",
+    "v_pk_ashrrev_i16": "shr.s32",
+}
+_FLOATS = {
+    **{f"v_pk_{name}_f16": f"{name}.f16" for name in ("add", "mul", "min", "max")},
+    "v_pk_fma_f16": "fma.rn.f16",
+}
+_LOW, _HALF = Immediate(0xFFFF), Immediate(16)
+_SIGN = Immediate(0x8000)
+_CHOSEN = (("op_sel", "0", "neg_lo"), ("op_sel_hi", "1", "neg_hi"))
+"""Which modifier chooses, what it is by default, and that of signs, for each half of a result."""
+
+
+def _flag(site: Site, name: str, index: int, default: str) -> bool:
+    text = site.instruction.modifiers.get(name, "").strip("[]")
+    flags = text.split(",") if text else []
+    return (flags[index] if index < len(flags) else default) == "1"
+
+
+def _part(site: Site, half: int, index: int) -> Operand:
+    """16 bits of operand `index`, as a word."""
+    code, (chooser, default, _) = site.code, _CHOSEN[half]
+    word = code.single(site.operands[index])
+    if _flag(site, chooser, index - 1, default):
+        word = code.compute("shr.u32", 32, word, _HALF)
+    return code.compute("and.b32", 32, word, _LOW)
+
+
+def _joined(site: Site, low: Operand, high: Operand) -> None:
+    code = site.code
+    kept = code.compute("and.b32", 32, low, _LOW)
+    moved = code.compute("shl.b32", 32, high, _HALF)
+    code.set_vector(site.operands[0], code.compute("or.b32", 32, kept, moved))
+
+
+def _integer(site: Site, half: int, index: int, mnemonic: str) -> Operand:
+    signs = _CHOSEN[half][2]
+    if _flag(site, signs, index - 1, "0"):
+        raise site.code.refused("the negation of an integer")
+    part = _part(site, half, index)
+    if ".s" not in mnemonic:
+        return part
+    return site.code.compute("bfe.s32", 32, part, Immediate(0), _HALF)
+
+
+def _of_integers(mnemonic: str, site: Site) -> None:
+    count = len(site.operands)
+    results = [
+        site.main(mnemonic, 32, *(_integer(site, half, n, mnemonic) for n in range(1, count)))
+        for half in range(2)
+    ]
+    _joined(site, *results)
+
+
+def _shift(mnemonic: str, site: Site) -> None:
+    results = []
+    for half in range(2):
+        amount = site.code.compute("and.b32", 32, _part(site, half, 1), Immediate(15))
+        results.append(site.main(mnemonic, 32, _integer(site, half, 2, mnemonic), amount))
+    _joined(site, *results)
+
+
+def _number(site: Site, half: int, index: int) -> Operand:
+    """A number of half precision, with its sign turned where a modifier says so."""
+    code, text = site.code, site.operands[index]
+    if "." in text and not code.names(text):
+        raise code.refused(f"operand {text!r} of two halves")
+    part = _part(site, half, index)
+    if _flag(site, _CHOSEN[half][2], index - 1, "0"):
+        part = code.compute("xor.b32", 32, part, _SIGN)
+    return code.compute("cvt.u16.u32", 16, part)
+
+
+def _of_floats(mnemonic: str, site: Site) -> None:
+    count = len(site.operands)
+    results = []
+    for half in range(2):
+        numbers = (_number(site, half, n) for n in range(1, count))
+        results.append(site.code.compute("cvt.u32.u16", 32, site.main(mnemonic, 16, *numbers)))
+    _joined(site, *results)
+
+
+PACKED: Mapping[str, Lowering] = {
+    **{name: partial(_of_integers, mnemonic) for name, mnemonic in _INTEGERS.items()},
+    **{name: partial(_shift, mnemonic) for name, mnemonic in _SHIFTS.items()},
+    **{name: partial(_of_floats, mnemonic) for name, mnemonic in _FLOATS.items()},
+}
