@@ -18,6 +18,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.numba_kernel import NumbaKernel
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
+from kernelcast.inputs.triton_stages import assembled_once
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
@@ -266,7 +267,8 @@ def launches_on(device: Devices, *, model: str | None = None) -> Iterator[CallSe
     interface.__getitem__ = launcher
     config.set_active(session.driver)
     try:
-        yield session
+        with assembled_once():
+            yield session
     finally:
         interface.__getitem__ = plain
         config.set_active(active)

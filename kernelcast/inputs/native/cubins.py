@@ -63,9 +63,9 @@ def kernels_of(
     kept = cached_name(content, f"{cubin.path} {facts!r}")
     with collector_paused():
         module = load_module(kept)
-    if module is None:
-        module = _lowered(cubin, content, None if source is None else source.module, names)
-        store_module(kept, module)
+        if module is None:
+            module = _lowered(cubin, content, None if source is None else source.module, names)
+            store_module(kept, module)
     return module
 
 
