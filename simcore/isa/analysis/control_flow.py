@@ -196,6 +196,7 @@ _RESULTS: Mapping[type[Instruction], Callable[[Any], Sequence[Any]]] = {
 """What instructions write."""
 
 
+@once_per_kernel
 def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
     """Registers live at the end of each basic block. A guarded write leaves the old value live."""
     by_index = {register.index: register for register in kernel.registers}
