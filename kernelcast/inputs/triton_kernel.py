@@ -17,7 +17,7 @@ from kernelcast.errors import CompilationError, InputError, LaunchError, SourceS
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.native.sources import ptx_module
-from kernelcast.inputs.triton_stages import assembled_once
+from kernelcast.inputs.native.triton_stages import assembled_once
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
 __all__ = ["TritonGrid", "TritonKernel", "compilation_error", "compiled_text", "from_triton"]

@@ -48,12 +48,12 @@ class Search(Generic[Found]):
 
     @property
     def ranked(self) -> list[int]:
-        """Those that the model estimated, fastest first."""
+        """The variants that the model estimated, fastest first."""
         return sorted(self.found, key=lambda number: self.found[number].time_s)
 
     @property
     def passed_over(self) -> list[int]:
-        """Those that it did not, in the order of their sketches."""
+        """The variants that it did not estimate, in the order of their sketches."""
         return [n for n in self._order() if n not in self.found and n not in self.errors]
 
     def _search(self, *, sketches: bool) -> None:

@@ -16,9 +16,9 @@ from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.inputs.native.triton_stages import assembled_once
 from kernelcast.inputs.numba_kernel import NumbaKernel
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
-from kernelcast.inputs.triton_stages import assembled_once
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
