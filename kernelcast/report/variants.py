@@ -55,7 +55,7 @@ def _table(found: VariantTuning) -> RenderableType:
     table = column_table(f"{found.workload} on {found.device}", *columns)
     for rank, row in _ranked(found):
         table.add_row(
-            str(rank),
+            str(rank or "-"),
             _label(row.configuration),
             format_seconds(row.estimate.time_s),
             str(row.registers or ""),
