@@ -15,12 +15,12 @@ from kernelcast.ptx_frontend.ptx.lowering.module import lower
 from kernelcast.ptx_frontend.ptx.module_cache import (
     SMALLEST_CACHED_BYTES,
     cached_name,
-    collector_paused,
     load_module,
     store_module,
 )
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from kernelcast.simcore.host.collector import collector_paused
 from kernelcast.simcore.host.limits import check_source
 from kernelcast.simcore.isa.ir.kernel import Module
 

@@ -31,6 +31,14 @@ Model: TypeAlias = Annotated[
         autocompletion=model_names,
     ),
 ]
+Exhaustive: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="Estimate all variants, and not only the one that a few thread blocks of each find "
+        "fastest.",
+    ),
+]
 
 
 @bundled
@@ -40,6 +48,7 @@ def tune(
     device: options.Devices = None,
     model: Model = None,
     processes: options.Processes = None,
+    exhaustive: Exhaustive = False,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
@@ -65,6 +74,7 @@ def tune(
             store=not how.no_store,
         ),
         processes=processes or os.cpu_count() or 1,
+        exhaustive=exhaustive,
     )
     values = split_variants(vary)
     found = []

@@ -8,10 +8,10 @@ from kernelcast.errors import InputError
 from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_ir_name,
-    collector_paused,
     load_module,
     store_module,
 )
+from kernelcast.simcore.host.collector import collector_paused
 from kernelcast.simcore.host.limits import check_source
 from kernelcast.simcore.isa.ir.kernel import Module
 

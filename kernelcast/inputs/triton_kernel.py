@@ -17,6 +17,7 @@ from kernelcast.errors import CompilationError, InputError, LaunchError, SourceS
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.native.sources import ptx_module
+from kernelcast.inputs.native.triton_stages import assembled_once
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
 __all__ = ["TritonGrid", "TritonKernel", "compilation_error", "compiled_text", "from_triton"]
@@ -208,7 +209,8 @@ def _compile(
         attrs=_attributes(types, divisible_by_16),
     )
     try:
-        return triton.compile(source, target=target, options={**_STATED, **options})
+        with assembled_once():
+            return triton.compile(source, target=target, options={**_STATED, **options})
     except (base, RuntimeError) as error:
         raise compilation_error(function, error) from None
 
@@ -222,7 +224,8 @@ def compiled_text(path: Path, arch: str, options: Mapping[str, Any]) -> Any:
     target_of = importlib.import_module("triton.backends.compiler").GPUTarget
     target = target_of("cuda", _architecture(arch), _WARP_WIDTH)
     try:
-        return triton.compile(str(path), target=target, options={**_STATED, **options})
+        with assembled_once():
+            return triton.compile(str(path), target=target, options={**_STATED, **options})
     except (importlib.import_module("triton.errors").TritonError, RuntimeError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise CompilationError(f"{path.stem}: {first}") from None

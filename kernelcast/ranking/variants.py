@@ -1,7 +1,8 @@
 """Ranks variants of a workload by predicted time: other defines, sizes and thread blocks.
 
 `kc.tune_workload("gemm.toml", "a100-40gb", {"TILE": ["16", "32"], "block": ["16x16", "32x8"]})`.
-Each variant is compiled and executed by itself; nothing is sent to a GPU.
+Each variant is compiled by itself; a few of its thread blocks tell the order, and the model
+estimates the first. Nothing is sent to a GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, TypeAlias
 
 from kernelcast.api import estimate
 from kernelcast.defaults import default_model, only_time
@@ -23,9 +24,11 @@ from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import needs_paths
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
 from kernelcast.progress import Progress
 from kernelcast.ranking.execution import with_thread_block
+from kernelcast.ranking.search import Search
 from kernelcast.ranking.variations import Shape
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
@@ -49,19 +52,24 @@ _SHAPE = re.compile(r"\d+(x\d+){0,2}")
 _WITH_DEFINES = (".cu", ".cl", ".hip")
 
 Values = Mapping[str, str]
+_Outcome: TypeAlias = "TunedVariant | KernelcastError"
 
 
 @dataclass(frozen=True, slots=True)
 class VariantOptions:
     """How variants are predicted; `model` and `size` None: the usual ones.
 
-    `run`: how each is executed; `processes`: by default all in this one.
+    `run`: how each is executed that is estimated; `processes`: by default all in this one.
+    `patience` and `exhaustive` are those of `TuneOptions`; other models than `interval` estimate
+    all.
     """
 
     model: str | None = None
     size: str | None = None
     run: RunOptions = field(default_factory=partial(RunOptions, sampling=Sampling.AUTO))
     processes: int = 1
+    patience: int = 0
+    exhaustive: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,11 +80,16 @@ class TunedVariant:
     estimate: Estimate
     registers: int | None
 
+    @property
+    def time_s(self) -> float:
+        """The predicted time."""
+        return self.estimate.time_s
+
     def as_dict(self) -> dict[str, Any]:
         """The variant and its figures, for JSON."""
         return {
             "configuration": dict(self.configuration),
-            "time_s": self.estimate.time_s,
+            "time_s": self.time_s,
             "bottleneck": self.estimate.bottleneck,
             "registers": self.registers,
         }
@@ -84,12 +97,16 @@ class TunedVariant:
 
 @dataclass(frozen=True, repr=False)
 class VariantTuning(Tabular):
-    """Variants of a workload on a device, fastest first, and why others cannot be launched."""
+    """Variants of a workload on a device, fastest first, and why others cannot be launched.
+
+    `passed_over`: those that the model did not estimate, with what a few thread blocks tell.
+    """
 
     workload: str
     device: str
     rows: tuple[TunedVariant, ...]
     refused: tuple[tuple[Values, str], ...]
+    passed_over: tuple[TunedVariant, ...] = ()
 
     @property
     def label(self) -> str:
@@ -103,6 +120,7 @@ class VariantTuning(Tabular):
             "workload": self.workload,
             "device": self.device,
             "rows": [{"rank": rank, **row.as_dict()} for rank, row in enumerate(self.rows, 1)],
+            "passed_over": [row.as_dict() for row in self.passed_over],
             "refused": [
                 {"configuration": dict(values), "reason": reason} for values, reason in self.refused
             ],
@@ -167,19 +185,42 @@ def tune_workload(
     variants = [
         dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())
     ]
-    rows: list[TunedVariant] = []
-    refused: list[tuple[Values, str]] = []
-    outcome = partial(_outcome, read, target, chosen)
-    outcomes = zip(variants, _mapped(outcome, variants, chosen.processes), strict=True)
-    for number, (values, found) in enumerate(outcomes, 1):
-        if progress is not None:
-            progress(number / len(variants))
-        if isinstance(found, TunedVariant):
-            rows.append(found)
-        else:
-            refused.append((values, str(found)))
-    rows.sort(key=lambda row: row.estimate.time_s)
-    return VariantTuning(str(read.path), target.name, tuple(rows), tuple(refused))
+    steps = _Steps(progress, len(variants) + (0 if chosen.exhaustive else chosen.patience + 1))
+
+    def outcomes(numbers: Sequence[int], sketches: bool) -> Iterator[_Outcome]:
+        outcome = partial(_outcome, read, target, chosen, sketches)
+        return map(steps.done, _mapped(outcome, [variants[n] for n in numbers], chosen.processes))
+
+    is_usual = (chosen.model or default_model(target)) == INTERVAL
+    search: Search[TunedVariant] = Search(
+        len(variants),
+        outcomes,
+        patience=chosen.patience,
+        sketches=is_usual and not chosen.exhaustive,
+    )
+    return VariantTuning(
+        str(read.path),
+        target.name,
+        tuple(search.found[n] for n in search.ranked),
+        tuple((variants[n], str(error)) for n, error in search.errors.items()),
+        tuple(search.quick[n] for n in search.passed_over),
+    )
+
+
+class _Steps:
+    """Tells how much is done, of as many predictions as there will be about."""
+
+    def __init__(self, progress: Progress | None, expected: int) -> None:
+        self._progress = progress
+        self._expected = expected
+        self._count = 0
+
+    def done(self, outcome: _Outcome) -> _Outcome:
+        """One more."""
+        self._count += 1
+        if self._progress is not None:
+            self._progress(min(1.0, self._count / self._expected))
+        return outcome
 
 
 def _shape(text: str) -> Shape:
@@ -202,8 +243,8 @@ def _with_define(workload: Workload, name: str, value: str) -> Workload:
 
 
 def _mapped(
-    outcome: partial[TunedVariant | KernelcastError], variants: Sequence[Values], processes: int
-) -> Iterator[TunedVariant | KernelcastError]:
+    outcome: partial[_Outcome], variants: Sequence[Values], processes: int
+) -> Iterator[_Outcome]:
     if processes < 2 or len(variants) < 2:
         yield from map(outcome, variants)
         return
@@ -213,11 +254,13 @@ def _mapped(
 
 
 def _outcome(
-    workload: Workload, device: Device, options: VariantOptions, values: Values
-) -> TunedVariant | KernelcastError:
-    """What is predicted of a variant, or why it cannot be launched."""
+    workload: Workload, device: Device, options: VariantOptions, sketches: bool, values: Values
+) -> _Outcome:
+    """What is predicted of a variant, or why it cannot be launched, or sketched."""
     size, run = options.size, options.run
     model = options.model or default_model(device)
+    if sketches:
+        run = replace(run, sampling=Sampling.SKETCH)
     try:
         variant = with_values(workload, values, size)
         reason = variant.refusal(device, size, run.registers)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kernelcast.ranking.variants import VariantTuning
+from kernelcast.ranking.variants import TunedVariant, VariantTuning
 from kernelcast.report.tables import column_table
 from kernelcast.units import format_seconds
 
 __all__ = ["tuning_record", "tuning_rows", "tuning_table"]
+
+_PASSED_OVER = "without a rank: told by a few thread blocks (--exhaustive estimates all)"
 
 
 def tuning_record(found: Sequence[VariantTuning]) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def tuning_record(found: Sequence[VariantTuning]) -> dict[str, Any]:
 
 
 def tuning_rows(found: Sequence[VariantTuning]) -> list[Sequence[object]]:
-    """A row for each variant that fits its device."""
+    """A row for each variant that fits its device; those without a rank were not estimated."""
     return [
         ("device", "rank", "configuration", "time_s", "bottleneck", "registers"),
         *(
@@ -35,29 +37,40 @@ def tuning_rows(found: Sequence[VariantTuning]) -> list[Sequence[object]]:
                 row.registers or "",
             )
             for item in found
-            for rank, row in enumerate(item.rows, 1)
+            for rank, row in _ranked(item)
         ),
     ]
 
 
 def tuning_table(found: Sequence[VariantTuning]) -> RenderableType:
-    """A table for each device, and below it why other variants cannot be launched."""
+    """A table for each device, and below it why other variants cannot be launched.
+
+    Variants without a rank were not estimated: their times are what a few thread blocks tell.
+    """
     return Group(*map(_table, found))
 
 
 def _table(found: VariantTuning) -> RenderableType:
     columns = (">rank", "configuration", ">time", ">registers", "limited by")
     table = column_table(f"{found.workload} on {found.device}", *columns)
-    for rank, row in enumerate(found.rows, 1):
+    for rank, row in _ranked(found):
         table.add_row(
-            str(rank),
+            str(rank or "-"),
             _label(row.configuration),
             format_seconds(row.estimate.time_s),
             str(row.registers or ""),
             row.estimate.bottleneck,
         )
+    notes = [Text(_PASSED_OVER)] if found.passed_over else []
     refused = (Text(f"refused {_label(values)}: {reason}") for values, reason in found.refused)
-    return Group(table, *refused)
+    return Group(table, *notes, *refused)
+
+
+def _ranked(found: VariantTuning) -> Iterator[tuple[int | str, TunedVariant]]:
+    """Variants with their ranks, those that were passed over without one."""
+    yield from enumerate(found.rows, 1)
+    for row in found.passed_over:
+        yield "", row
 
 
 def _label(values: Mapping[str, str]) -> str:

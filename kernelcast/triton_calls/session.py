@@ -16,6 +16,7 @@ from kernelcast.defaults import only_time
 from kernelcast.errors import InputError, LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.inputs.native.triton_stages import assembled_once
 from kernelcast.inputs.numba_kernel import NumbaKernel
 from kernelcast.inputs.triton_kernel import TritonKernel, compilation_error
 from kernelcast.models.estimate import Estimate
@@ -23,6 +24,7 @@ from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.host.collector import collector_paused
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.triton_calls.descriptors import TENSOR_MAP, tensor_map
@@ -210,7 +212,10 @@ class CallSession(Tabular):
         self._groups = self._groups if everywhere else self._groups[:1]
         self._sketches, self._wants_reasons = quickly, everywhere
         try:
-            with self._making(self.driver, keeps_tensors=True) as made:
+            with (
+                collector_paused(),
+                self._making(self.driver, keeps_tensors=True) as made,
+            ):
                 yield made
         finally:
             self.wants_results, self._groups, self._sketches, self._wants_reasons = before
@@ -266,7 +271,8 @@ def launches_on(device: Devices, *, model: str | None = None) -> Iterator[CallSe
     interface.__getitem__ = launcher
     config.set_active(session.driver)
     try:
-        yield session
+        with assembled_once():
+            yield session
     finally:
         interface.__getitem__ = plain
         config.set_active(active)

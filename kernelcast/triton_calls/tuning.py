@@ -10,10 +10,11 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from kernelcast.errors import CompilationError, InputError, KernelcastError, LaunchError
+from kernelcast.errors import CompilationError, InputError, LaunchError
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.interval.model import NAME as INTERVAL
 from kernelcast.notebook import Tabular
+from kernelcast.ranking.search import Search
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import Occupancy
@@ -157,80 +158,33 @@ def tune(
     function, candidates = _candidates(kernel, configs)
     target = load_device(device) if isinstance(device, str) else device
     trial = Trial(function, tuple(args), constants, target, chosen.model)
-    return _Search(trial, grid, candidates, chosen).tuning()
+    programs = [trial.grid_of(grid, config) for config in candidates]
+    processes = chosen.processes or os.cpu_count() or 1
+
+    def outcomes(numbers: Sequence[int], quickly: bool) -> Iterator[Outcome]:
+        tasks = [(programs[n], candidates[n], quickly) for n in numbers]
+        return predictions(trial, tasks, processes)
+
+    search: Search[Prediction] = Search(
+        len(candidates), outcomes, patience=chosen.patience, sketches=not chosen.exhaustive
+    )
+    if not search.found:
+        for error in search.errors.values():
+            if isinstance(error, CompilationError):
+                raise error
+    return Tuning(
+        kernel=trial.name,
+        device=trial.device.name,
+        rows=_rows(candidates, search.found, search.ranked),
+        passed_over=_rows(candidates, search.quick, search.passed_over),
+        refused=tuple((candidates[n], str(error)) for n, error in search.errors.items()),
+    )
 
 
-class _Search:
-    """Configurations, by their numbers, on their way from a quick prediction to an estimate."""
-
-    def __init__(
-        self, trial: Trial, grid: Any, configs: Sequence[Any], options: TuneOptions
-    ) -> None:
-        self._trial = trial
-        self._configs = configs
-        self._programs = [trial.grid_of(grid, config) for config in configs]
-        self._options = options
-        self._quick: dict[int, Prediction] = {}
-        self._found: dict[int, Prediction] = {}
-        self._errors: dict[int, KernelcastError] = {}
-
-    def tuning(self) -> Tuning:
-        """The ranking; CompilationError when nothing could be compiled."""
-        everything = range(len(self._configs))
-        if not self._options.exhaustive and len(everything) > self._options.patience + 1:
-            self._predict_quickly(everything)
-        # first come those that cannot be predicted quickly, or not be launched
-        self._estimate([n for n in everything if n not in self._quick])
-        order = sorted(self._quick, key=lambda n: self._quick[n].time_s)
-        self._estimate_while_faster(order)
-        if not self._found:
-            for error in self._errors.values():
-                if isinstance(error, CompilationError):
-                    raise error
-        left = [n for n in order if n not in self._found and n not in self._errors]
-        return Tuning(
-            kernel=self._trial.name,
-            device=self._trial.device.name,
-            rows=self._rows(self._found, sorted(self._found, key=lambda n: self._found[n].time_s)),
-            passed_over=self._rows(self._quick, left),
-            refused=tuple((self._configs[n], str(error)) for n, error in self._errors.items()),
-        )
-
-    def _predict_quickly(self, numbers: Sequence[int]) -> None:
-        for number, outcome in self._outcomes(numbers, quickly=True):
-            if isinstance(outcome, Prediction):
-                self._quick[number] = outcome
-
-    def _estimate(self, numbers: Sequence[int]) -> None:
-        for number, outcome in self._outcomes(numbers, quickly=False):
-            if isinstance(outcome, Prediction):
-                self._found[number] = outcome
-            else:
-                self._errors[number] = outcome
-
-    def _estimate_while_faster(self, order: Sequence[int]) -> None:
-        """Estimates in that order until patience has run out, no more at once than are needed."""
-        patience = self._options.patience
-        fastest_s = min((item.time_s for item in self._found.values()), default=math.inf)
-        at, in_vain = 0, -1
-        while at < len(order) and (fastest_s == math.inf or in_vain < patience):
-            chosen = order[at : at + max(1, patience - in_vain)]
-            self._estimate(chosen)
-            for number in chosen:
-                time_s = self._found[number].time_s if number in self._found else math.inf
-                in_vain = 0 if time_s < fastest_s else in_vain + 1
-                fastest_s = min(fastest_s, time_s)
-            at += len(chosen)
-
-    def _outcomes(self, numbers: Sequence[int], *, quickly: bool) -> Iterator[tuple[int, Outcome]]:
-        tasks = [(self._programs[n], self._configs[n], quickly) for n in numbers]
-        processes = self._options.processes or os.cpu_count() or 1
-        return zip(numbers, predictions(self._trial, tasks, processes), strict=False)
-
-    def _rows(
-        self, predicted: Mapping[int, Prediction], numbers: Sequence[int]
-    ) -> tuple[TunedConfig, ...]:
-        return tuple(TunedConfig(self._configs[n], predicted[n]) for n in numbers)
+def _rows(
+    configs: Sequence[Any], predicted: Mapping[int, Prediction], numbers: Sequence[int]
+) -> tuple[TunedConfig, ...]:
+    return tuple(TunedConfig(configs[number], predicted[number]) for number in numbers)
 
 
 def triton_perf_model(device: Device | str, *, model: str | None = None) -> Callable[..., float]:

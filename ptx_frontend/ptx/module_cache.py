@@ -7,13 +7,10 @@ everything that decides what a source means. Opcodes are kept by name, for they 
 from __future__ import annotations
 
 import copyreg
-import gc
 import hashlib
 import io
 import pickle
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -36,7 +33,6 @@ __all__ = [
     "SMALLEST_CACHED_BYTES",
     "cached_ir_name",
     "cached_name",
-    "collector_paused",
     "load_module",
     "store_module",
 ]
@@ -93,18 +89,6 @@ def store_module(name: str, module: Module) -> None:
     stream = io.BytesIO()
     _Pickler(stream).dump(module)
     write_checked(name, stream.getvalue())
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """The growing trees hold nothing to collect, yet a third of the time would go there."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _source_files() -> list[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from kernelcast.simcore.checking.records import WRAPPED
 from kernelcast.simcore.checking.rewriting import Probed, Rewriter
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Compute,
@@ -54,7 +54,7 @@ def _into_addresses(kernel: Kernel) -> frozenset[int]:
     made: dict[int, list[Compute]] = {}
     for instruction in kernel.instructions:
         if isinstance(instruction, Compute):
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 made.setdefault(register.index, []).append(instruction)
     waiting: list[Operand | None] = [
         i.address.base
@@ -99,7 +99,7 @@ class _Indices:
             return False
         return any(
             register.bits == 64 and register.index in self._addresses
-            for register in definitions(instruction)
+            for register in writes(instruction)
         )
 
     @staticmethod
@@ -116,7 +116,7 @@ class _Indices:
                 continue
             self._exact[one.index, signed] = self._rewriter.register(64)
             for instruction in self._instructions:
-                if one in definitions(instruction) and _is_exact(instruction):
+                if one in writes(instruction) and _is_exact(instruction):
                     assert isinstance(instruction, Compute)
                     sources = instruction.sources[: _values(instruction)]
                     waiting += [s for s in sources if isinstance(s, Register)]
@@ -135,7 +135,7 @@ class _Indices:
             yield from self._rewriter.probe_where(instruction, WRAPPED, wrong)
 
     def _after(self, instruction: Instruction) -> Iterator[Straight]:
-        for register in definitions(instruction):
+        for register in writes(instruction):
             for signed in (True, False):
                 exact = self._exact.get((register.index, signed))
                 if exact is None:

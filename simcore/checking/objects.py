@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BulkCopy,
@@ -54,7 +54,7 @@ class Origins:
     def _grows(self, instruction: Instruction) -> bool:
         found = self._from(instruction)
         grew = False
-        for register in definitions(instruction):
+        for register in writes(instruction):
             known = self._found.get(register.index, frozenset())
             if not found <= known:
                 self._found[register.index] = known | found

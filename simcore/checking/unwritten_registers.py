@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelcast.simcore.checking.records import UNWRITTEN
 from kernelcast.simcore.checking.rewriting import Probed, Rewriter
-from kernelcast.simcore.isa.analysis.control_flow import live_in
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import live_in, writes
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Branch,
@@ -67,7 +66,7 @@ class _Registers:
                 continue
             if not any(self._of(source) for source in instruction.sources):
                 continue
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 if register.index not in self._holds:
                     self._holds[register.index] = self._rewriter.register(1)
                     found = True
@@ -107,7 +106,7 @@ class _Registers:
                 yield from self._rewriter.probe_where(instruction, UNWRITTEN, holds, negated=True)
 
     def _results(self, instruction: Instruction) -> Iterator[Straight]:
-        targets = [self._of(register) for register in definitions(instruction)]
+        targets = [self._of(register) for register in writes(instruction)]
         written = [register for register in targets if register is not None]
         if not written:
             return

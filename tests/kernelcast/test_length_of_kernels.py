@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
@@ -110,7 +109,7 @@ def test_slices_look_at_each_instruction_once(monkeypatch: pytest.MonkeyPatch) -
     code = kc.load_ptx(HEADER + kernel(body))["k"].kernel
     looked: list[Instruction] = []
 
-    def reads(instruction: Instruction) -> Iterator[Register]:
+    def reads(instruction: Instruction) -> tuple[Register, ...]:
         looked.append(instruction)
         return control_flow.reads(instruction)
 

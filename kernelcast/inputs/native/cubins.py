@@ -14,11 +14,11 @@ from kernelcast.inputs.native.entries import with_one_entry
 from kernelcast.inputs.native.tools import fingerprint, required
 from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_name,
-    collector_paused,
     load_module,
     store_module,
 )
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, read_cubin
+from kernelcast.simcore.host.collector import collector_paused
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["AssembledSource", "assembled_kernel", "assembled_module", "cubin_module", "kernels_of"]
@@ -63,9 +63,9 @@ def kernels_of(
     kept = cached_name(content, f"{cubin.path} {facts!r}")
     with collector_paused():
         module = load_module(kept)
-    if module is None:
-        module = _lowered(cubin, content, None if source is None else source.module, names)
-        store_module(kept, module)
+        if module is None:
+            module = _lowered(cubin, content, None if source is None else source.module, names)
+            store_module(kept, module)
     return module
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
 from kernelcast.simcore.host.limits import kernel_excess
 from kernelcast.simcore.isa.analysis.control_flow import flow, order_basic_blocks
+from kernelcast.simcore.isa.ir.changed_instructions import changed
 from kernelcast.simcore.isa.ir.kernel import (
     BarrierSync,
     BasicBlock,
@@ -211,7 +212,7 @@ def _dense_pcs(drafts: list[_Draft]) -> dict[int, int] | None:
 
 
 def _renumbered(instruction: Straight, pcs: dict[int, int] | None) -> Straight:
-    return instruction if pcs is None else replace(instruction, pc=pcs[instruction.pc])
+    return instruction if pcs is None else changed(instruction, pc=pcs[instruction.pc])
 
 
 def _retargeted(
@@ -222,7 +223,7 @@ def _retargeted(
     match terminator:
         case Branch():
             target, otherwise = final[terminator.target], final[terminator.otherwise]
-            return replace(terminator, pc=pc, target=target, otherwise=otherwise)
+            return changed(terminator, pc=pc, target=target, otherwise=otherwise)
         case Jump() | BarrierSync():
-            return replace(terminator, pc=pc, target=final[terminator.target])
-    return replace(terminator, pc=pc)
+            return changed(terminator, pc=pc, target=final[terminator.target])
+    return changed(terminator, pc=pc)

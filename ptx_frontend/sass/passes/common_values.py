@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.sass.passes.values import Values
 from kernelcast.ptx_frontend.sass.passes.whole_comparisons import WholeComparisons
 from kernelcast.ptx_frontend.sass.passes.wholes import Wholes
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
+from kernelcast.simcore.isa.ir.changed_instructions import changed
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
@@ -189,7 +190,7 @@ class _CommonValues:
     ) -> Compute:
         """The part as another instruction of the same place."""
         found = self._parts.of(instruction, mnemonic, destinations, sources)
-        return replace(found, pc=instruction.pc)
+        return changed(found, pc=instruction.pc)
 
 
 def _copy_source(instruction: Compute) -> Operand | None:

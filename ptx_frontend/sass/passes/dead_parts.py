@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Compute, Instruction, Load, Straight
 from kernelcast.simcore.isa.types import AddressSpace
 
@@ -25,7 +24,7 @@ def without_dead_parts(
         for instruction in (*block.body, block.terminator):
             for register in reads(instruction):
                 readers[register.index] = readers.get(register.index, 0) + 1
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 writers.setdefault(register.index, []).append(instruction)
     dead: set[int] = set()
     pending: list[Instruction] = [x for block in blocks for x in block.body if _is_pure(x)]
@@ -36,7 +35,7 @@ def without_dead_parts(
         own = [register.index for register in reads(candidate)]
         if any(
             readers.get(register.index, 0) > own.count(register.index)
-            for register in definitions(candidate)
+            for register in writes(candidate)
         ):
             continue
         dead.add(id(candidate))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
+from kernelcast.simcore.isa.ir.changed_instructions import changed
 from kernelcast.simcore.isa.ir.kernel import (
     BarrierSync,
     BasicBlock,
@@ -56,7 +57,7 @@ def _constants(blocks: Sequence[BasicBlock]) -> _Values:
     computed: list[Compute] = []
     for block in blocks:
         for instruction in (*block.body, block.terminator):
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 written[register.index] = written.get(register.index, 0) + 1
             if isinstance(instruction, Compute) and _is_simple(instruction):
                 computed.append(instruction)
@@ -143,7 +144,7 @@ def _reached(blocks: tuple[BasicBlock, ...]) -> tuple[BasicBlock, ...]:
 def _moved(end: Terminator, new: Mapping[int, int]) -> Terminator:
     match end:
         case Branch():
-            return replace(end, target=new[end.target], otherwise=new[end.otherwise])
+            return changed(end, target=new[end.target], otherwise=new[end.otherwise])
         case Jump() | BarrierSync():
-            return replace(end, target=new[end.target])
+            return changed(end, target=new[end.target])
     return end

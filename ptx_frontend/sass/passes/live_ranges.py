@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from kernelcast.ptx_frontend.sass.passes.renaming import with_registers
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Guard,
@@ -87,7 +86,7 @@ def _values(
                 now[register.index] = webs.new()
             read[register.index] = now[register.index]
         written = {}
-        for register in definitions(instruction):
+        for register in writes(instruction):
             value = webs.new()
             if instruction.guard is not None and (place, register.index) not in fresh:
                 if register.index not in now:
@@ -120,8 +119,8 @@ def _fresh_writes(block: BasicBlock, live: tuple[frozenset[int], ...]) -> set[tu
     for place in range(len(instructions) - 1, -1, -1):
         instruction = instructions[place]
         guard = instruction.guard
-        written = [register.index for register in definitions(instruction)]
-        _part_from_conditions(needs, [r.index for r in definitions(instruction) if r.bits == 1])
+        written = [register.index for register in writes(instruction)]
+        _part_from_conditions(needs, [r.index for r in writes(instruction) if r.bits == 1])
         for index in written:
             if _define(needs, index, guard, written):
                 fresh.add((place, index))

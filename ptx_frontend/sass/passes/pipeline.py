@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.sass.passes.register_pairs import without_valid_upd
 from kernelcast.ptx_frontend.sass.passes.waiting_loads import with_waiting_loads
 from kernelcast.ptx_frontend.sass.passes.whole_pairs import with_values_whole
 from kernelcast.simcore.isa.analysis.control_flow import live_in
+from kernelcast.simcore.isa.ir.changed_instructions import changed
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
 
 __all__ = ["improved"]
@@ -38,8 +39,8 @@ def _numbered(blocks: tuple[BasicBlock, ...]) -> tuple[BasicBlock, ...]:
     return tuple(
         replace(
             block,
-            body=tuple(replace(i, pc=new[i.pc]) for i in block.body),
-            terminator=replace(block.terminator, pc=new[block.terminator.pc]),
+            body=tuple(changed(i, pc=new[i.pc]) for i in block.body),
+            terminator=changed(block.terminator, pc=new[block.terminator.pc]),
         )
         for block in blocks
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Compute, Instruction, Straight
 
 __all__ = ["without_valid_updates"]
@@ -68,9 +68,9 @@ class _PairFlow:
         if bit:
             return valid | bit
         kept = self._written_back(instruction) & valid
-        for register in definitions(instruction):
+        for register in writes(instruction):
             valid &= ~self._of_half.get(register.index, 0) | kept
-        for register in definitions(instruction):
+        for register in writes(instruction):
             # under a guard lanes keep what they had: `pair_destination` updates before
             valid |= self._bit.get(register.index, 0)
         return valid

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from kernelcast.ptx_frontend.sass.passes.decided_branches import constant_of
 from kernelcast.ptx_frontend.sass.passes.renaming import renamed
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
@@ -43,7 +43,7 @@ class Values:
         self._guarded = guarded
         for block in blocks:
             for instruction in block.body:
-                for register in definitions(instruction):
+                for register in writes(instruction):
                     is_first = register.index not in writers and instruction.guard is None
                     writers[register.index] = instruction if is_first else None
         self._writers = {
@@ -51,7 +51,7 @@ class Values:
             for index, writer in writers.items()
             if writer is not None and index not in unset
         }
-        self._same: dict[Register, Register] = {}
+        self._same: dict[int, Register] = {}
         self._numbers: dict[int, int] = {}
 
     def renamed(self, instruction: Straight) -> Straight:
@@ -86,7 +86,7 @@ class Values:
 
     def merge(self, target: Register, source: Register) -> None:
         """One value is another one."""
-        self._same[target] = source
+        self._same[target.index] = source
 
     def is_value(self, operand: Operand) -> bool:
         """Whether an operand stays what it is."""
@@ -101,7 +101,7 @@ class Values:
     def first(self, operand: Operand) -> Operand:
         """The number that an operand is, or the register that first held its value."""
         if isinstance(operand, Register):
-            operand = self._same.get(operand, operand)
+            operand = self._same.get(operand.index, operand)
             number = self._numbers.get(operand.index)
             return operand if number is None else Immediate(number)
         return operand

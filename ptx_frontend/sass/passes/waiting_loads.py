@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.analysis.spin_loops import loops
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.ir.changed_instructions import changed
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierSync,
@@ -50,7 +50,7 @@ def _fixed_loads(inside: Sequence[Instruction]) -> list[Load]:
     """The loads of shared memory whose addresses do not change in a loop."""
     writers: dict[int, list[Instruction]] = {}
     for instruction in inside:
-        for register in definitions(instruction):
+        for register in writes(instruction):
             writers.setdefault(register.index, []).append(instruction)
     changing = set(writers)
     size = -1
@@ -77,7 +77,7 @@ def _marked(block: BasicBlock, found: set[int]) -> BasicBlock:
     if not any(id(i) in found for i in block.body):
         return block
     body = tuple(
-        replace(i, volatile=True) if isinstance(i, Load) and id(i) in found else i
+        changed(i, volatile=True) if isinstance(i, Load) and id(i) in found else i
         for i in block.body
     )
     return replace(block, body=body)

@@ -16,8 +16,7 @@ from kernelcast.ptx_frontend.sass.passes.common_values import with_common_values
 from kernelcast.ptx_frontend.sass.passes.dead_parts import without_dead_parts
 from kernelcast.ptx_frontend.sass.passes.parts import Parts
 from kernelcast.ptx_frontend.sass.passes.renaming import with_registers
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
@@ -84,13 +83,13 @@ def _pairs(
     blocks: Sequence[BasicBlock], depths: Sequence[int], unset: frozenset[int]
 ) -> list[_Pair]:
     """Halves that are packed in loops; each register is in one pair only."""
-    writes: dict[int, int] = {}
+    counts: dict[int, int] = {}
     fixed: set[int] = set(unset)
     for block in blocks:
         for instruction in block.body:
-            written = definitions(instruction)
+            written = writes(instruction)
             for register in written:
-                writes[register.index] = writes.get(register.index, 0) + 1
+                counts[register.index] = counts.get(register.index, 0) + 1
             if instruction.guard is not None and instruction.guard.register in written:
                 fixed.update(register.index for register in written)
     candidates: list[_Pair] = []
@@ -102,7 +101,7 @@ def _pairs(
     found: list[_Pair] = []
     for pair in sorted(candidates, key=lambda pair: -pair.depth):
         own = {pair.low.index, pair.high.index}
-        are_carried = all(writes.get(index, 0) > 1 and index not in fixed for index in own)
+        are_carried = all(counts.get(index, 0) > 1 and index not in fixed for index in own)
         are_words = pair.low.bits == pair.high.bits == _WORD
         if len(own) > 1 and are_words and are_carried and not own & taken:
             taken |= own
@@ -127,7 +126,7 @@ def _inner_registers(blocks: Sequence[BasicBlock]) -> frozenset[int]:
     shared: set[int] = set()
     for block in blocks:
         for instruction in (*block.body, block.terminator):
-            written = definitions(instruction)
+            written = writes(instruction)
             for register in (*reads(instruction), *written):
                 if where.setdefault(register.index, block.index) != block.index:
                     shared.add(register.index)
@@ -167,7 +166,7 @@ class _Joined:
 
     def _block(self, block: BasicBlock) -> BasicBlock:
         instructions: tuple[Instruction, ...] = (*block.body, block.terminator)
-        written = {r.index for i in instructions for r in definitions(i)} & set(self._halves)
+        written = {r.index for i in instructions for r in writes(i)} & set(self._halves)
         touched = written | ({r.index for i in instructions for r in reads(i)} & set(self._halves))
         if not touched:
             return block
@@ -199,7 +198,7 @@ class _Joined:
         before = dict(self._now)
         fresh = {
             register.index: self._parts.register(_WORD, register.name)
-            for register in definitions(instruction)
+            for register in writes(instruction)
             if register.index in self._halves or register.index in self._inner
         }
         named: Any = with_registers(

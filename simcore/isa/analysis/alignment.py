@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 from kernelcast.simcore.host.deadline import watched
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     Compute,
     Immediate,
@@ -39,7 +38,7 @@ def known_alignment(kernel: Kernel) -> dict[int, int]:
         while pending:
             instruction = pending.pop()
             power = _power_of(kernel, instruction, found)
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 if power < found[register.index]:
                     found[register.index] = power
                     pending += readers[register.index]

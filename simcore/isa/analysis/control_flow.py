@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, overload
 
 from kernelcast.simcore.host.deadline import check_time, watched
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
@@ -128,39 +128,75 @@ def _inside(block: int | None, end: int) -> int | None:
     return None if block == end else block
 
 
-def reads(instruction: Instruction) -> Iterator[Register]:
+def reads(instruction: Instruction) -> tuple[Register, ...]:
     """Registers that the instruction reads, its guard included."""
-    if instruction.guard is not None:
-        yield instruction.guard.register
-    operands: tuple[Operand, ...] = ()
-    if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall | BulkCopy):
-        operands = instruction.sources
-    if isinstance(instruction, TensorMemoryOperation):
-        operands = instruction.sources
-    if isinstance(instruction, BarrierArrive | BarrierSync):
-        operands = tuple(x for x in (instruction.number, instruction.count) if x is not None)
-    if isinstance(instruction, BarrierVote):
-        operands = (instruction.predicate,)
-    if isinstance(instruction, WarpOperation) and instruction.members is not None:
-        operands = (*operands, instruction.members)
-    yield from (operand for operand in operands if isinstance(operand, Register))
-    if isinstance(instruction, Load | Store | Atomic):
-        base = instruction.address.base
-        if isinstance(base, Register):
-            yield base
+    operands = _OPERANDS.get(type(instruction), _nothing)(instruction)
+    found = [operand for operand in operands if isinstance(operand, Register)]
+    guard = instruction.guard
+    return tuple(found) if guard is None else (guard.register, *found)
 
 
-def writes(instruction: Instruction) -> Iterator[Register]:
+def writes(instruction: Instruction) -> tuple[Register, ...]:
     """Registers that the instruction writes; under a guard only in some lanes."""
-    if isinstance(instruction, Compute | Load | WarpOperation | TensorMemoryOperation):
-        yield from (register for register in instruction.destinations if register is not None)
-    elif (
-        isinstance(instruction, Atomic | BarrierResult | HostCall)
-        and instruction.destination is not None
-    ):
-        yield instruction.destination
+    results = _RESULTS.get(type(instruction), _nothing)(instruction)
+    return tuple([register for register in results if register is not None])
 
 
+_Part: TypeAlias = Operand | None
+_Parts: TypeAlias = Callable[[Any], Sequence[_Part]]
+
+
+def _nothing(_: Instruction) -> Sequence[_Part]:
+    return ()
+
+
+def _sources(instruction: Any) -> Sequence[_Part]:
+    sources: Sequence[_Part] = instruction.sources
+    return sources
+
+
+def _sources_and_base(instruction: Store | Atomic) -> Sequence[_Part]:
+    return (*instruction.sources, instruction.address.base)
+
+
+_OPERANDS: Mapping[type[Instruction], _Parts] = {
+    Compute: _sources,
+    Load: lambda load: (load.address.base,),
+    Store: _sources_and_base,
+    Atomic: _sources_and_base,
+    WarpOperation: lambda operation: (*operation.sources, operation.members),
+    HostCall: _sources,
+    BulkCopy: _sources,
+    TensorMemoryOperation: _sources,
+    BarrierArrive: lambda arrive: (arrive.number, arrive.count),
+    BarrierSync: lambda sync: (sync.number, sync.count),
+    BarrierVote: lambda vote: (vote.predicate,),
+}
+"""What instructions read besides their guards."""
+
+
+def _destinations(instruction: Any) -> Sequence[Register | None]:
+    destinations: Sequence[Register | None] = instruction.destinations
+    return destinations
+
+
+def _destination(instruction: Any) -> Sequence[Register | None]:
+    return (instruction.destination,)
+
+
+_RESULTS: Mapping[type[Instruction], Callable[[Any], Sequence[Any]]] = {
+    Compute: _destinations,
+    Load: _destinations,
+    WarpOperation: _destinations,
+    TensorMemoryOperation: _destinations,
+    Atomic: _destination,
+    BarrierResult: _destination,
+    HostCall: _destination,
+}
+"""What instructions write."""
+
+
+@once_per_kernel
 def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
     """Registers live at the end of each basic block. A guarded write leaves the old value live."""
     by_index = {register.index: register for register in kernel.registers}
@@ -306,8 +342,9 @@ def _overwrite(
     partly: dict[int, _Condition],
 ) -> None:
     """Adds what an instruction overwrites: in all lanes, or where its guard holds."""
-    written = [register.index for register in writes(instruction)]
-    if any(register.bits == 1 for register in writes(instruction)):
+    registers = writes(instruction)
+    written = [register.index for register in registers]
+    if partly and any(register.bits == 1 for register in registers):
         for index in [i for i, known in partly.items() if known[0] in written]:
             del partly[index]  # the predicate is another one now
     if condition is None:

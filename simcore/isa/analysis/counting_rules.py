@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kernelcast.simcore.isa.analysis.alignment import known_alignment
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.analysis.upper_halves import (
     is_extension,
     is_truncation,
@@ -110,7 +110,7 @@ def _is_half_copied(instruction: Instruction, full: frozenset[int]) -> bool:
     if is_truncation(instruction):
         return True
     return is_extension(instruction) and not any(
-        register.index in full for register in definitions(instruction)
+        register.index in full for register in writes(instruction)
     )
 
 
@@ -119,7 +119,7 @@ def _is_unread(instruction: Instruction, read: frozenset[int]) -> bool:
     return (
         isinstance(instruction, Compute)
         and instruction.is_added
-        and not any(register.index in read for register in definitions(instruction))
+        and not any(register.index in read for register in writes(instruction))
     )
 
 
@@ -143,7 +143,7 @@ def _groups(kernel: Kernel, block: BasicBlock, powers: dict[int, int]) -> Iterat
             yield from _take(stores)
             if not isinstance(instruction, Load):
                 yield from _take(loads)
-        for register in definitions(instruction):
+        for register in writes(instruction):
             version[register.index] += 1
     yield from _take(loads)
     yield from _take(stores)

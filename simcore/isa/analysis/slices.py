@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
 from kernelcast.simcore.host.deadline import watched
-from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierResult,
@@ -202,7 +201,7 @@ class _Definitions:
         for block in watched(kernel.blocks, _WHAT):
             places: dict[int, list[int]] = defaultdict(list)
             for position, instruction in enumerate(block.body):
-                for register in definitions(instruction):
+                for register in writes(instruction):
                     places[register.index].append(position)
             self._within.append(places)
             for target in set(block.successors):

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.host.limits import MOST_NESTED_BLOCKS
-from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads
+from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads, writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Branch,
@@ -152,7 +151,7 @@ def _may_wait(kernel: Kernel, loop: SpinLoop, following: tuple[int | None, ...])
     blocks = [kernel.blocks[index] for index in sorted(loop.body)]
     inside = [(block.index, i) for block in blocks for i in block.body]
     has_fence = any(isinstance(i, Fence) for _, i in inside)
-    tainted = {r.index for _, i in inside if _is_source(i, has_fence) for r in definitions(i)}
+    tainted = {r.index for _, i in inside if _is_source(i, has_fence) for r in writes(i)}
     if not tainted:
         return False
     controlled: set[int] = set()
@@ -166,7 +165,7 @@ def _may_wait(kernel: Kernel, loop: SpinLoop, following: tuple[int | None, ...])
         for index, i in inside:
             reloaded = spilled and isinstance(i, Load) and i.address.space in _PRIVATE
             if index in controlled or reloaded or _depends(i, tainted):
-                tainted.update(r.index for r in definitions(i))
+                tainted.update(r.index for r in writes(i))
         for block in blocks:
             if isinstance(block.terminator, Branch) and _depends(block.terminator, tainted):
                 controlled |= _controlled(kernel, loop, block.index, following[block.index])

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelcast.simcore.host.deadline import check_time
-from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions, is_thread_block_constant
+from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads, writes
+from kernelcast.simcore.isa.analysis.uniformity import is_thread_block_constant
 from kernelcast.simcore.isa.ir.kernel import Branch, Instruction, Kernel
 
 __all__ = ["thread_block_values"]
@@ -43,7 +43,7 @@ class _Differing:
         for block in kernel.blocks:
             for instruction in block.body:
                 if not is_thread_block_constant(instruction):
-                    self._add(definitions(instruction))
+                    self._add(writes(instruction))
         self._spread()
 
     def _add(self, registers: Iterable[object]) -> None:
@@ -59,12 +59,12 @@ class _Differing:
             check_time("looking for values of thread blocks")
             index = self._pending.pop()
             for instruction in self._readers.get(index, ()):
-                self._add(definitions(instruction))
+                self._add(writes(instruction))
             for place in self._branches.get(index, ()):
                 for block in self._apart(place) - parted:
                     parted.add(block)
                     for instruction in self._kernel.blocks[block].body:
-                        self._add(definitions(instruction))
+                        self._add(writes(instruction))
 
     def _apart(self, place: int) -> set[int]:
         """Basic blocks between a branch and the place where all its ways meet."""

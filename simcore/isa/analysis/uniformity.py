@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from kernelcast.simcore.host.deadline import watched
-from kernelcast.simcore.isa.analysis.control_flow import live_in, reads
+from kernelcast.simcore.isa.analysis.control_flow import live_in, reads, writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import (
-    Atomic,
-    BarrierResult,
     Compute,
-    HostCall,
     Immediate,
     Instruction,
     Kernel,
@@ -21,13 +18,10 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
     SymbolAddress,
-    TensorMemoryOperation,
-    WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
-    "definitions",
     "is_thread_block_constant",
     "launch_constants",
 ]
@@ -47,18 +41,6 @@ _UNIFORM = frozenset(
 _UNIFORM_IN_THREAD_BLOCK = _UNIFORM | {Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z}
 
 
-def definitions(instruction: Instruction) -> tuple[Register, ...]:
-    """The registers that an instruction writes."""
-    if isinstance(instruction, (Compute, Load, WarpOperation, TensorMemoryOperation)):
-        return tuple(r for r in instruction.destinations if r is not None)
-    if (
-        isinstance(instruction, Atomic | BarrierResult | HostCall)
-        and instruction.destination is not None
-    ):
-        return (instruction.destination,)
-    return ()
-
-
 @once_per_kernel
 def launch_constants(kernel: Kernel) -> frozenset[int]:
     """Indices of registers with one unguarded definition from immediates, parameters and sizes.
@@ -67,17 +49,17 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
     that may be read before it is written is none: it holds 0 there.
     """
     unset = live_in(kernel)[0]
-    writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
+    counts = Counter(r.index for i in kernel.instructions for r in writes(i))
     found: set[int] = set()
     waiting: dict[int, list[Instruction]] = defaultdict(list)  # by a register that they read
     for first in watched(kernel.instructions, "looking for constants"):
         pending = [first]
         while pending:
             instruction = pending.pop()
-            targets = [r.index for r in definitions(instruction)]
+            targets = [r.index for r in writes(instruction)]
             if not targets or instruction.guard is not None:
                 continue
-            if any(writes[t] != 1 or t in unset for t in targets):
+            if any(counts[t] != 1 or t in unset for t in targets):
                 continue
             missing = next((r.index for r in reads(instruction) if r.index not in found), None)
             if missing is not None:

@@ -13,9 +13,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BulkCopy,
@@ -114,7 +113,7 @@ class _Dependences:
         self._pending: list[Instruction] = []
         for block in kernel.blocks:
             for instruction in (*block.body, block.terminator):
-                for register in definitions(instruction):
+                for register in writes(instruction):
                     self._writers[register.index].append(instruction)
                 for memory in _filled(instruction):
                     self._fillers[memory].append(instruction)

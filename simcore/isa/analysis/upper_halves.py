@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Compute,
@@ -84,7 +83,7 @@ def registers_read(kernel: Kernel) -> frozenset[int]:
     while grew:
         before = len(found)
         for instruction in reversed(kernel.instructions):
-            results = {register.index for register in definitions(instruction)}
+            results = {register.index for register in writes(instruction)}
             if not isinstance(instruction, Compute) or not results or results & found:
                 found.update(register.index for register in reads(instruction))
         grew = len(found) > before
@@ -101,7 +100,7 @@ def _needed_in_full(instruction: Instruction, full: set[int]) -> set[int]:
         return wide
     if is_truncation(instruction):
         return set()
-    if any(register.index in full for register in definitions(instruction)):
+    if any(register.index in full for register in writes(instruction)):
         return wide
     return wide - _passed_on(instruction)
 

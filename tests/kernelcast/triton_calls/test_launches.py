@@ -10,6 +10,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import CompilationError, InputError, LaunchError
+from kernelcast.inputs.native import triton_stages
 
 triton: Any = pytest.importorskip("triton", reason="Triton is not installed")
 tl: Any = importlib.import_module("triton.language")
@@ -61,6 +62,39 @@ def matmul(  # type: ignore[no-untyped-def]
 
 def random(*shape: int) -> Any:
     return np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_tritons_own_assembler_runs_where_ours_cannot(
+    is_installed: bool, assembler: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code is that of our assembler, and a hook of the user's is called as before."""
+    backend = importlib.import_module("triton.backends.nvidia.compiler").CUDABackend
+    runtime = importlib.import_module("triton").knobs.runtime
+    own, seen, asked = backend.make_cubin, list[Any](), list[int]()
+
+    def make_cubin(*given: Any) -> bytes:
+        seen.append(given)
+        made: bytes = own(*given)
+        return made
+
+    def hook(*given: Any) -> tuple[str, str]:
+        asked.append(len(given))
+        return "mine", f"mine {is_installed}"
+
+    def missing(*_: Any) -> bytes:
+        raise InputError("it is not installed")
+
+    monkeypatch.setattr(backend, "make_cubin", make_cubin)
+    monkeypatch.setattr(runtime, "add_stages_inspection_hook", hook)
+    if not is_installed:
+        monkeypatch.setattr(triton_stages, "assemble", missing)
+    x = np.zeros(64, np.float32)
+    kc.estimate_call(increase, (1,), (x, 1.0), device="h100-sxm", size=64)
+    assert len(seen) == (0 if is_installed else 1)
+    assert {0, 5} <= set(asked)
+    assert runtime.add_stages_inspection_hook is hook
+    assert (x == 1).all()
 
 
 def test_a_launch_as_it_is_written() -> None:

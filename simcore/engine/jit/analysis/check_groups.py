@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
@@ -117,7 +116,7 @@ def _groups(
             if not isinstance(base, Register) or base.index not in written:
                 found.setdefault(_key(instruction), []).append(instruction)
                 end = number
-        written.update(register.index for register in definitions(instruction))
+        written.update(register.index for register in writes(instruction))
     if sum(map(len, found.values())) < _FEWEST_ACCESSES:
         return (), 0
     groups = (CheckGroup(near) for accesses in found.values() for near in _neighbours(accesses))
@@ -156,7 +155,7 @@ def _addresses_first(
     late_writes: set[int] = set()
     for position, instruction in steps[first:]:
         read = {register.index for register in reads(instruction)}
-        written = {register.index for register in definitions(instruction)}
+        written = {register.index for register in writes(instruction)}
         waits = read & late_writes or written & (late_reads | late_writes)
         if position in wanted and not waits:
             early.append((position, instruction))
@@ -176,7 +175,7 @@ def _address_makers(steps: Sequence[Step], shares: Callable[[Instruction], bool]
             if isinstance(instruction.address.base, Register):
                 needed.add(instruction.address.base.index)
         elif isinstance(instruction, Compute) and instruction.guard is None:
-            written = {register.index for register in definitions(instruction)}
+            written = {register.index for register in writes(instruction)}
             if written & needed:
                 found.add(position)
                 needed -= written

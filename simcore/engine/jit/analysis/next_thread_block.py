@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import (
     BarrierSync,
     Compute,
@@ -69,7 +69,7 @@ def _steps(kernel: Kernel, variances: Mapping[int, LaneVariance]) -> dict[int, _
     while changed:
         changed = False
         for instruction in kernel.instructions:
-            written = definitions(instruction)
+            written = writes(instruction)
             if not written:
                 continue
             known, step = _step(instruction, found, variances)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance
-from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Branch,
@@ -54,7 +53,7 @@ def _own_registers(kernel: Kernel, specials: Mapping[Special, LaneVariance]) -> 
         size = len(own)
         for instruction in kernel.instructions:
             if _is_own(instruction, specials) or any(r.index in own for r in reads(instruction)):
-                own.update(r.index for r in definitions(instruction))
+                own.update(r.index for r in writes(instruction))
     return own
 
 

@@ -24,8 +24,8 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import (
 )
 from kernelcast.simcore.engine.jit.analysis.waiting_places import WaitingPlaces
 from kernelcast.simcore.host.deadline import check_time, watched
-from kernelcast.simcore.isa.analysis.control_flow import live_in, reads
-from kernelcast.simcore.isa.analysis.uniformity import definitions, launch_constants
+from kernelcast.simcore.isa.analysis.control_flow import live_in, reads, writes
+from kernelcast.simcore.isa.analysis.uniformity import launch_constants
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierResult,
@@ -117,7 +117,7 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
             (block.index, register.index)
             for block in kernel.blocks
             for instruction in block.body
-            for register in definitions(instruction)
+            for register in writes(instruction)
             if any(register.index in live[places.target(y)] for y in pending[block.index])
         }
         wrong = {
@@ -143,10 +143,10 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
 def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
     """Registers whose one definition gives the same lanes the same values whenever it runs."""
     unset = live_in(kernel)[0]
-    writes: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for instruction in kernel.instructions:
-        for register in definitions(instruction):
-            writes[register.index] = writes.get(register.index, 0) + 1
+        for register in writes(instruction):
+            counts[register.index] = counts.get(register.index, 0) + 1
     found = set(constants)
     waiting: dict[int, list[Compute]] = defaultdict(list)  # by a register that they read
     for first in watched(kernel.instructions, _WHAT):
@@ -155,8 +155,8 @@ def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]
             instruction = pending.pop()
             if not isinstance(instruction, Compute) or instruction.guard is not None:
                 continue
-            targets = {r.index for r in definitions(instruction)}
-            if targets <= found or any(writes[t] > 1 or t in unset for t in targets):
+            targets = {r.index for r in writes(instruction)}
+            if targets <= found or any(counts[t] > 1 or t in unset for t in targets):
                 continue
             missing = next((r.index for r in reads(instruction) if r.index not in found), None)
             if missing is not None:
@@ -217,14 +217,14 @@ def _read_under_guard_only(kernel: Kernel) -> set[int]:
     They are alive in no basic block but their own, so what other lanes hold does not matter.
     """
     live: set[int] = set().union(*live_in(kernel))
-    writes: dict[int, int] = {}
+    counts: dict[int, int] = {}
     found: set[int] = set()
     for instruction in kernel.instructions:
-        for register in definitions(instruction):
-            writes[register.index] = writes.get(register.index, 0) + 1
+        for register in writes(instruction):
+            counts[register.index] = counts.get(register.index, 0) + 1
             if instruction.guard is not None and register.index not in live:
                 found.add(register.index)
-    return {index for index in found if writes[index] == 1}
+    return {index for index in found if counts[index] == 1}
 
 
 def _popped(pending: list[int]) -> Iterator[int]:

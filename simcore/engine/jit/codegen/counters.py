@@ -14,8 +14,8 @@ from kernelcast.simcore.engine.jit.analysis.waiting_places import HeldCounters
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.analysis.issued_by_group import issued_by_group
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Instruction, Kernel
 
 __all__ = ["COUNTERS_AT_ONCE", "CounterCode", "CounterColumns", "loop_heads"]
@@ -176,7 +176,7 @@ def _same_guards(block: BasicBlock) -> Iterator[tuple[Instruction, int]]:
         if instruction.guard is not None:
             key = instruction.guard.register.index, instruction.guard.negated
             yield instruction, first.setdefault(key, instruction.pc)
-        for register in definitions(instruction):
+        for register in writes(instruction):
             for negated in (False, True):
                 first.pop((register.index, negated), None)
 

@@ -17,7 +17,7 @@ from kernelcast.simcore.engine.jit.codegen.clusters import cluster_value, cluste
 from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
 from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, Load, Register, Special
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
@@ -143,7 +143,7 @@ def pointer_roots(
             if not roots:
                 continue
             root = roots.pop() if len(roots) == 1 else _CONFLICT
-            for register in definitions(instruction):
+            for register in writes(instruction):
                 old = found.get(register.index, root)
                 new = root if old == root else _CONFLICT
                 if found.get(register.index) != new:

@@ -33,9 +33,8 @@ from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.host.deadline import watched
-from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.control_flow import reads, writes
 from kernelcast.simcore.isa.analysis.spin_loops import is_ordering, meeting_blocks, spin_loops
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierArrive,
@@ -133,7 +132,7 @@ class WarpFunction:
                     held.append(instruction.members)
                 else:
                     return None
-            written.update(register.index for register in definitions(instruction))
+            written.update(register.index for register in writes(instruction))
         if held and self._warp.width != GROUP:
             return None
         return Meeting(mask, tuple(dict.fromkeys(held)))
@@ -207,7 +206,7 @@ class WarpFunction:
     ) -> list[Register]:
         """Registers that a stretch writes for the rest of its basic block only."""
         needed = {r.index for i in (*following, block.terminator) for r in reads(i)}
-        written = {r.index: r for _, i in stretch.steps for r in definitions(i)}
+        written = {r.index: r for _, i in stretch.steps for r in writes(i)}
         return [
             register
             for index, register in written.items()

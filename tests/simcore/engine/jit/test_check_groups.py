@@ -18,7 +18,7 @@ from kernelcast.simcore.engine.jit.analysis import check_groups
 from kernelcast.simcore.engine.jit.analysis.check_groups import Stretch, access_bytes, stretches
 from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.runtime.generated_code import generate
-from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.launch_memory import LaunchMemory
@@ -317,7 +317,7 @@ def _sources(steps: list[tuple[int, Any]]) -> dict[int, tuple[Any, ...]]:
         before = accesses if hasattr(instruction, "address") else None
         found[position] = (before, *(last.get(r.index) for r in names))
         accesses = position if hasattr(instruction, "address") else accesses
-        last.update({r.index: position for r in definitions(instruction)})
+        last.update({r.index: position for r in writes(instruction)})
     found[-1] = tuple(sorted(last.items()))
     return found
 
