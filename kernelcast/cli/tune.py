@@ -31,12 +31,11 @@ Model: TypeAlias = Annotated[
         autocompletion=model_names,
     ),
 ]
-Exhaustive: TypeAlias = Annotated[
+Quick: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--exhaustive",
-        help="Estimate all variants, and not only the one that a few thread blocks of each find "
-        "fastest.",
+        "--quick",
+        help="Estimate only the variant that a few thread blocks of each find fastest.",
     ),
 ]
 
@@ -48,7 +47,7 @@ def tune(
     device: options.Devices = None,
     model: Model = None,
     processes: options.Processes = None,
-    exhaustive: Exhaustive = False,
+    quick: Quick = False,
     *,
     how: ExecutionOptions,
     output: OutputOptions,
@@ -74,7 +73,7 @@ def tune(
             store=not how.no_store,
         ),
         processes=processes or os.cpu_count() or 1,
-        exhaustive=exhaustive,
+        exhaustive=not quick,
     )
     values = split_variants(vary)
     found = []

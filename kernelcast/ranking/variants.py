@@ -60,8 +60,8 @@ class VariantOptions:
     """How variants are predicted; `model` and `size` None: the usual ones.
 
     `run`: how each is executed that is estimated; `processes`: by default all in this one.
-    `patience` and `exhaustive` are those of `TuneOptions`; other models than `interval` estimate
-    all.
+    The model estimates all variants if it is to be `exhaustive`, else those that `TuneOptions` says
+    of `patience`; other models than `interval` always estimate all.
     """
 
     model: str | None = None
@@ -69,7 +69,7 @@ class VariantOptions:
     run: RunOptions = field(default_factory=partial(RunOptions, sampling=Sampling.AUTO))
     processes: int = 1
     patience: int = 0
-    exhaustive: bool = False
+    exhaustive: bool = True
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from kernelcast.units import format_seconds
 
 __all__ = ["tuning_record", "tuning_rows", "tuning_table"]
 
-_PASSED_OVER = "without a rank: told by a few thread blocks (--exhaustive estimates all)"
+_PASSED_OVER = "without a rank: told by a few thread blocks (estimated without --quick)"
 
 
 def tuning_record(found: Sequence[VariantTuning]) -> dict[str, Any]:
