@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from kernelcast.simcore.host.distinct import distinct
@@ -12,7 +15,8 @@ from kernelcast.simcore.host.distinct import distinct
 @pytest.mark.parametrize("of", [np.int64, np.float64])
 def test_the_distinct_ones_are_those_of_numpy(most: int, of: type) -> None:
     rng = np.random.default_rng(most)
-    words = (rng.permutation(np.resize(np.arange(most), 40000)) * 977 - 5000).astype(of)
+    words: npt.NDArray[Any] = rng.permutation(np.resize(np.arange(most), 40000)) * 977 - 5000
+    words = words.astype(of)
     values, example, number = np.unique(words, return_index=True, return_inverse=True)
     found = distinct(words)
     assert np.array_equal(found.values, values)
