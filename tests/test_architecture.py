@@ -49,7 +49,7 @@ ARROWS: dict[str, str] = {
     "device": "isa",
     "memory": "host device",
     "sampling": "host isa/ir isa/analysis device memory",
-    "timing/kernel": "isa isa/opcodes device memory",
+    "timing/kernel": "host isa isa/opcodes device memory",
     "timing/walk": "host device timing/kernel",
     "timing/launch": "device timing/kernel timing/walk",
     "profile": "isa isa/ir launch device memory timing/kernel",

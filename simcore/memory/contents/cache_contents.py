@@ -12,11 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.sets.sectors import (
-    dirty_sectors,
-    keep_sectors,
-    valid_sectors,
-)
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.cache import CacheState
@@ -109,6 +104,8 @@ class CacheContents:
 
     def held_bytes(self, device: Device) -> int:
         """Bytes of the sectors that the L2 of a device holds, dirty ones included."""
+        from kernelcast.simcore.memory.sets.sectors import dirty_sectors, valid_sectors
+
         cache = self._held.get(device)
         if cache is None:
             return 0
@@ -140,6 +137,9 @@ class CacheContents:
 
 def _drop(cache: CacheState, first: int, end: int) -> None:
     """Takes the sectors of the bytes from `first` to `end` from a cache."""
+    # compiled code, which commands that simulate nothing do without
+    from kernelcast.simcore.memory.sets.sectors import keep_sectors
+
     sectors = cache.sectors_per_line
     line_bytes = sectors * cache.sector_bytes
     lines = first // line_bytes, -(-end // line_bytes)

@@ -256,15 +256,11 @@ def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> I
     table = np.zeros((PIPE_REASON + 1, KINDS), np.int64)
     table[LATENCY, :UNITS] = units
     soonest = 1 if Component.ISSUE in without else timing.issue_cycles
+    together = timing.reconvergence_latency_cycles
     table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
     for kind, component, cycles, reason in (
         (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
-        (
-            RECONVERGE,
-            Component.BRANCH,
-            timing.reconvergence_latency_cycles,
-            StallReason.BRANCH,
-        ),
+        (RECONVERGE, Component.BRANCH, together, StallReason.BRANCH),
         (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
     ):
         after = max(0 if component in without else _whole(cycles), soonest)

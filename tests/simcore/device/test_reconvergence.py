@@ -12,7 +12,7 @@ import pytest
 
 from kernelcast.simcore.device.file import load_device
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 _script: dict[str, Any] = runpy.run_path(str(ROOT / "validation" / "reconvergence.py"))
 waited_cycles, WAITS, COUNTS = (_script[name] for name in ("waited_cycles", "_WAITS", "_COUNTS"))
 _STALL = 5
