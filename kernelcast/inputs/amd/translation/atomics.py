@@ -6,19 +6,12 @@ from kernelcast.inputs.amd.translation.directed import NotTranslated
 from kernelcast.inputs.amd.translation.function_code import FunctionCode
 from kernelcast.inputs.amd.translation.memory import pointer
 from kernelcast.simcore.isa.ir.kernel import Atomic
+from kernelcast.simcore.isa.opcodes.llvm.atomics import atomic_name
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["write_atomic"]
 
-_OPERATIONS = {
-    "add": "add",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "exch": "xchg",
-    "inc": "uinc_wrap",
-    "dec": "udec_wrap",
-}
+_ON_WORDS = ("add", "and", "or", "xor", "exch", "inc", "dec")
 _FLOATS = {32: "float", 64: "double"}
 
 
@@ -59,9 +52,9 @@ def _operation(atomic: Atomic) -> tuple[str, str]:
     if type_.holds_floats and operation != "exch":
         if operation != "add" or not type_.is_float or type_.bits not in _FLOATS:
             raise NotTranslated(f"atomic {operation} of {type_.ptx_name}")
-        return _FLOATS[type_.bits], "fadd"
-    if operation in ("min", "max"):
-        return kind, operation if type_.is_signed else f"u{operation}"
-    if operation not in _OPERATIONS or type_.bits not in (32, 64):
+        kind = _FLOATS[type_.bits]
+    elif operation not in ("min", "max") and (
+        operation not in _ON_WORDS or type_.bits not in (32, 64)
+    ):
         raise NotTranslated(f"atomic {operation} of {type_.ptx_name}")
-    return kind, _OPERATIONS[operation]
+    return kind, atomic_name(operation, type_)

@@ -12,11 +12,11 @@ from kernelcast.inputs.amd.translation.directed import NotTranslated
 from kernelcast.inputs.amd.translation.function_code import FunctionCode
 from kernelcast.inputs.amd.translation.places import lane_of_group, lane_of_wavefront
 from kernelcast.simcore.isa.ir.kernel import WarpOperation
+from kernelcast.simcore.isa.opcodes.llvm.warp import emit_shuffle_source
 from kernelcast.simcore.isa.opcodes.warp import GROUP
 
 __all__ = ["EXCHANGES", "write_exchange"]
 
-_LOW, _SEGMENT_AT = "31", "8"
 _Meaning = Callable[[FunctionCode, WarpOperation, str], tuple[str, ...]]
 
 
@@ -44,29 +44,9 @@ def _of_lane(code: FunctionCode, words: list[str], lane: str) -> list[str]:
 def _shuffle(
     mode: str, code: FunctionCode, operation: WarpOperation, _participants: str
 ) -> tuple[str, ...]:
-    """The pseudocode of the PTX manual for `shfl`."""
     a, b, c = (code.read_bits(source, 32) for source in operation.sources)
-
-    def do(name: str, one: str, other: str) -> str:
-        return code.lanes.binary(name, "i32", one, other)
-
-    lane = lane_of_group(code)
-    offset, clamp = do("and", b, _LOW), do("and", c, _LOW)
-    segment = do("and", do("lshr", c, _SEGMENT_AT), _LOW)
-    outside = do("xor", segment, _LOW)
-    lowest = do("and", lane, segment)
-    limit = do("or", lowest, do("and", clamp, outside))
-    match mode:
-        case "up":
-            source = do("sub", lane, offset)
-        case "down":
-            source = do("add", lane, offset)
-        case "bfly":
-            source = do("xor", lane, offset)
-        case _:
-            source = do("or", lowest, do("and", offset, outside))
-    inside = do("icmp sge" if mode == "up" else "icmp sle", source, limit)
-    (found,) = _of_lane(code, [a], code.lanes.select("i32", inside, source, lane))
+    source, inside = emit_shuffle_source(code.lanes, mode, lane_of_group(code), b, c)
+    (found,) = _of_lane(code, [a], source)
     return found, inside
 
 

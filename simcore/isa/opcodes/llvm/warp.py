@@ -21,6 +21,7 @@ __all__ = [
     "emit_match_any",
     "emit_nothing",
     "emit_read_lane",
+    "emit_shuffle_source",
     "emit_vote_all",
     "emit_vote_any",
     "emit_vote_uniform",
@@ -120,7 +121,7 @@ def shuffle_emission(mode: str) -> WarpEmission:
             source = f"<{', '.join(f'i32 {lane}' for lane in found.tolist())}>"
             inside = f"<{', '.join(f'i1 {str(flag).lower()}' for flag in within.tolist())}>"
         else:
-            source, inside = _source(code, mode, b[0], c[0])
+            source, inside = emit_shuffle_source(code, mode, lane_numbers(code), b[0], c[0])
             value = _gathered(code, lane_type, scratch, a[0], source)
         gives = code.cast("trunc", "i32", code.binary("lshr", "i32", participants, source), "i1")
         return code.select(lane_type, gives, value, a[0]), inside
@@ -128,13 +129,16 @@ def shuffle_emission(mode: str) -> WarpEmission:
     return emit
 
 
-def _source(code: LaneCode, mode: str, b: str, c: str) -> tuple[str, str]:
-    """`shuffle_source` in LLVM."""
+def emit_shuffle_source(code: LaneCode, mode: str, lane: str, b: str, c: str) -> tuple[str, str]:
+    """`shuffle_source` in LLVM: the lane that is read, and whether it lies within the segment.
+
+    `lane`: the number of each lane among its 32.
+    """
 
     def do(name: str, one: str, other: str) -> str:
         return code.binary(name, "i32", one, other)
 
-    low, lane = code.splat("i32", _LOW), lane_numbers(code)
+    low = code.splat("i32", _LOW)
     offset, clamp = do("and", b, low), do("and", c, low)
     segment = do("and", do("lshr", c, code.splat("i32", _SEGMENT_AT)), low)
     outside = do("xor", segment, low)

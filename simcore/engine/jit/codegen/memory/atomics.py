@@ -21,6 +21,7 @@ from kernelcast.simcore.isa.ir.mbarrier_words import (
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
+from kernelcast.simcore.isa.opcodes.llvm.atomics import atomic_name
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -30,15 +31,6 @@ __all__ = [
     "advanced_word",
 ]
 
-_DIRECT = {
-    "add": "add",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "exch": "xchg",
-    "inc": "uinc_wrap",
-    "dec": "udec_wrap",
-}
 _COMMUTING = ("add", "min", "max", "and", "or", "xor")
 _BRAIN = (ScalarType.BF16, ScalarType.BF16X2)
 _HALVES = (ScalarType.F16, ScalarType.F16X2, *_BRAIN)
@@ -195,11 +187,7 @@ def _locked(
             f"cmpxchg ptr {place}, {lane} {operands[0]}, {lane} {operands[1]} seq_cst seq_cst"
         )
         return code.op(f"extractvalue {{ {lane}, i1 }} {pair}, 0")
-    name = _DIRECT.get(operation, operation)
-    if operation in ("min", "max"):
-        name = operation if type_.is_signed else f"u{operation}"
-    elif type_.holds_floats and operation != "exch":
-        name = f"f{operation}"
+    name = atomic_name(operation, type_)
     return code.op(f"atomicrmw {name} ptr {place}, {lane} {operands[0]} seq_cst")
 
 
