@@ -33,6 +33,7 @@ def memory_facts(device: Device) -> MemoryFacts:
             architecture=replace(device.architecture, clock_hz=1.0, running_clock_hz=None),
             sm=replace(device.sm, fp32_lanes=0, fp64_lanes=0),
             dram=replace(device.dram, bandwidth_bytes_per_s=1.0, capacity_bytes=1),
+            constant=replace(device.constant, pass_cycles=1.0),
             peak=PeakThroughput(1.0, 1.0),
             measured=None,
             timing=None,

@@ -16,7 +16,7 @@ from kernelcast.studies.executors import DaskCluster, Executor, Processes, ThisP
 from kernelcast.studies.identity import plan_identity
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.rows import Row, failed_row, point_row
-from kernelcast.studies.tasks import Task
+from kernelcast.studies.tasks import Execution, Task, execution_of
 from kernelcast.units import format_seconds
 
 __all__ = ["run_plan"]
@@ -81,7 +81,9 @@ class _Tally:
 class _Run:
     """Tasks on their way through an executor.
 
-    The first task of a launch executes it; those behind it are handed out when it is done.
+    The first task of a launch executes it; those behind it are handed out when it is done. Nor are
+    two launches under way together that one execution may be enough for: the second would do again
+    what the store has a little later.
     """
 
     def __init__(self, plan: Plan, data: DataSet, executor: Executor, tally: _Tally) -> None:
@@ -89,6 +91,7 @@ class _Run:
         self._executor, self._tally = executor, tally
         self._ready: deque[Task] = deque()
         self._behind: dict[int, list[Task]] = {}
+        self._alike: dict[Execution, list[Task]] = {}
         self._flying: dict[Future[list[Row]], Task] = {}
         self._strikes: Counter[int] = Counter()
 
@@ -99,7 +102,7 @@ class _Run:
                 self._behind[task.launch].append(task)
             else:
                 self._behind[task.launch] = []
-                self._ready.append(task)
+                self._begin_launch(task)
         self._tally.tell()
         while self._ready or self._flying:
             self._hand_out()
@@ -108,6 +111,15 @@ class _Run:
                 self._take(future)
             if not done:
                 self._tally.tell()
+
+    def _begin_launch(self, task: Task) -> None:
+        """Makes the first task of a launch ready, or lets it wait for a launch that is alike."""
+        execution = execution_of(self._plan, task.launch)
+        if execution in self._alike:
+            self._alike[execution].append(task)
+        else:
+            self._alike[execution] = []
+            self._ready.append(task)
 
     def _hand_out(self) -> None:
         # Who was there when a process ended is computed alone, to find out who it was.
@@ -133,7 +145,9 @@ class _Run:
         del self._strikes[task.number]
         self._data.write(task, rows)
         self._tally.add(task.points)
-        self._ready.extendleft(reversed(self._behind.pop(task.launch, [])))
+        waiting = self._behind.pop(task.launch, [])
+        waiting += self._alike.pop(execution_of(self._plan, task.launch), [])
+        self._ready.extendleft(reversed(waiting))
 
     def _lost_rows(self, task: Task) -> list[Row]:
         kernel, values = self._plan.launches[task.launch]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, TraceFormatError
@@ -27,12 +27,18 @@ from kernelcast.studies.kernels import prepared_run, trace_of_fitting
 from kernelcast.studies.plan import Plan, SweptDevice, SweptKernel, What
 from kernelcast.studies.programs import program_rows
 from kernelcast.studies.rows import Row, failed_row, point_row, result_row
+from kernelcast.studies.values import Scalar
 
-__all__ = ["DEVICES_OF_A_TASK", "Task", "rows_of", "tasks_of"]
+__all__ = ["DEVICES_OF_A_TASK", "Execution", "Task", "execution_of", "rows_of", "tasks_of"]
+
+Execution: TypeAlias = tuple[str, tuple[tuple[str, Scalar], ...]]
+"""A kernel, and the values that decide what its launch executes."""
 
 DEVICES_OF_A_TASK = 50
 """Devices of a task: results of so many are lost at most when a process is killed."""
 _MEMORIES_AT_ONCE = 24
+_NOT_EXECUTED = ("registers",)
+"""Values of a launch that its execution does not depend on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,17 @@ def tasks_of(plan: Plan) -> Iterator[Task]:
             points = (end - first) * models
             yield Task(number, launch, first, end, point, points)
             number, point = number + 1, point + points
+
+
+def execution_of(plan: Plan, launch: int) -> Execution:
+    """Equal for launches that one execution may be enough for.
+
+    Registers decide no more than how many thread blocks an SM holds. What a function of a user
+    does with them nobody knows.
+    """
+    kernel, values = plan.launches[launch]
+    free = _NOT_EXECUTED if kernel.what is What.WORKLOAD else ()
+    return kernel.name, tuple(item for item in values.items() if item[0] not in free)
 
 
 def rows_of(plan: Plan, task: Task) -> list[Row]:

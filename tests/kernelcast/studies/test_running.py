@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from distributed import Client
 
 import kernelcast as kc
 from kernelcast.errors import InputError
-from kernelcast.studies import executors
+from kernelcast.studies import executors, running
+from kernelcast.studies.plan import Plan
+from kernelcast.studies.rows import Row
+from kernelcast.studies.tasks import Task
 from tests.drawn_cases import ALL_CASES
 
 PlanFile = Callable[..., Path]
@@ -108,6 +112,42 @@ def test_killed_again_and_again_it_ends_in_the_same_data_set(
     subprocess.run(command("sweep", file, "-o", out, "-j", 2), check=True, capture_output=True)
     assert {name: parts(out)[name] for name in kept} == kept
     assert content(out) == content(tmp_path / "undisturbed")
+
+
+class Watched(executors.ThisProcess):
+    """Computes when the sweep waits, and knows the launches of what it was given until then."""
+
+    workers, has_queue = 4, True
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.given: list[tuple[Task, Future[list[Row]]]] = []
+        self.together: list[list[int]] = []
+
+    def submit(self, task: Task) -> Future[list[Row]]:
+        self.given.append((task, Future()))
+        return self.given[-1][1]
+
+    def wait(self, *_asked: object) -> tuple[set[Future[list[Row]]], set[Future[list[Row]]]]:
+        """Instead of `concurrent.futures.wait`: all that was given is done."""
+        self.together.append([task.launch for task, _ in self.given])
+        done = set()
+        for task, future in self.given:
+            future.set_result(super().submit(task).result())
+            done.add(future)
+        self.given.clear()
+        return done, set()
+
+
+def test_launches_that_one_execution_is_enough_for_are_not_under_way_together(
+    plan: PlanFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = kc.Sweep.read(plan("vary = { block = [64, 128], registers = [16, 24, 32] }"))
+    watched = Watched(sweep)
+    monkeypatch.setattr(running, "_executor", lambda *_: watched)
+    monkeypatch.setattr(running, "wait", watched.wait)
+    assert len(sweep.run(tmp_path / "out").good) == 12
+    assert [sorted(launches) for launches in watched.together] == [[0, 3], [1, 2, 4, 5]]
 
 
 @contextmanager
