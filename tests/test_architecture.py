@@ -51,8 +51,8 @@ ARROWS: dict[str, str] = {
     "sampling": "host isa/ir isa/analysis device memory",
     "timing/kernel": "host isa isa/opcodes device memory",
     "timing/walk": "host device timing/kernel",
-    "timing/launch": "device timing/kernel timing/walk",
-    "profile": "isa isa/ir launch device memory timing/kernel",
+    "timing/launch": "device host timing/kernel timing/walk",
+    "profile": "host isa isa/ir launch device memory timing/kernel",
     "address": "host device profile",
     "address/extraction": f"{_COMMON} address",
 }

@@ -16,6 +16,7 @@ from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.notebook import Table, Tabular
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.host.shared_tables import SharedTables
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.derived import ProfileSource
@@ -46,6 +47,7 @@ class KernelTrace(Tabular):
     `caches`: what each launch finds there. `others`: the same launch as the machine code of other
     architectures. `notes`: what is to be said of a device's code, by its name. `has_source`: the
     kernel has a source form, too. `kept`: what the store has of it; None where nothing is kept.
+    `tables`: what models make of the launch for several devices alike.
     """
 
     traces: tuple[Trace, ...]
@@ -56,6 +58,7 @@ class KernelTrace(Tabular):
     caches: FirstContents = FirstContents.NOTHING
     has_source: bool = False
     kept: KeptLaunch | None = None
+    tables: SharedTables = field(default_factory=SharedTables, compare=False)
 
     @classmethod
     def of_codes(cls, found: Sequence[KernelTrace], notes: Mapping[str, str]) -> KernelTrace:
@@ -161,14 +164,15 @@ class KernelTrace(Tabular):
             # The compiled memory simulator is slow to import and runs of the kernel need none.
             from kernelcast.simcore.profile.profiler import profile
 
-            return profile(trace, target, self.repeats, None if memory is None else memory())
+            known = None if memory is None else memory()
+            return profile(trace, target, self.repeats, known, self.tables)
 
         kept = self._kept_at(trace)
         if kept is None or memory is None:
             return made()
         shown = target, self.repeats, self.caches
         return kept_profile(
-            kept, lambda: ProfileSource(trace, target, memory()), trace, shown, made
+            kept, lambda: ProfileSource(trace, target, memory(), self.tables), trace, shown, made
         )
 
     def _kept_at(self, trace: Trace) -> KeptLaunch | None:

@@ -13,12 +13,11 @@ from kernelcast.models.topdown import (
 )
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
-from kernelcast.simcore.profile.timed import timed_warps
+from kernelcast.simcore.profile.timed import timed_warps, walk_tables
 from kernelcast.simcore.timing.kernel.awaited_loads import awaited_loads
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.launch.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
 __all__ = ["simulated_topdown"]
 
@@ -40,7 +39,7 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
     if timed is None:
         why = profile.not_timed or "the paths of its warps were not recorded"
         raise ModelNotApplicable(f"kernel {profile.kernel} cannot be simulated: {why}")
-    tables = SharedTables()
+    tables = profile.derived(walk_tables)
     timing = launch_timing(timed, device, tables=tables)
     active = 1.0 if profile.divergence is None else profile.divergence
     stalls = {why: cycles for why, cycles in timing.warp_stalls.items() if why not in _NO_WARP}

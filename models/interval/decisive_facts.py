@@ -16,8 +16,8 @@ from kernelcast.simcore.device.named_facts import device_facts
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 if TYPE_CHECKING:
+    from kernelcast.simcore.host.shared_tables import SharedTables
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
-    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
 __all__ = ["CHANGE", "LEAST_EFFECT", "decisive_facts"]
 

@@ -32,13 +32,13 @@ from kernelcast.progress import lasting_stage, tell
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
-from kernelcast.simcore.profile.timed import timed_warps
+from kernelcast.simcore.profile.timed import timed_warps, walk_tables
 from kernelcast.simcore.timing.kernel.mbarrier_waits import MBARRIER_WAIT
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 if TYPE_CHECKING:
+    from kernelcast.simcore.host.shared_tables import SharedTables
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
-    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
 __all__ = ["EXPLAINED", "NAME", "RANGED", "interval"]
 
@@ -111,11 +111,11 @@ def _simulated(
     versions: tuple[Device, ...],
 ) -> _Simulated:
     """Times the launch on the device, and on `versions` of it, which say how far it may be off."""
+    from kernelcast.simcore.host.shared_tables import SharedTables
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
     from kernelcast.simcore.timing.launch.steady_stretch import MOST_INSTRUCTIONS
-    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
-    tables = SharedTables()
+    tables = profile.derived(walk_tables) or SharedTables()
     timed = partial(launch_timing, kernel, tables=tables)
     # The compiled simulator leaves the interpreter to others.
     with ThreadPoolExecutor(os.cpu_count()) as pool:

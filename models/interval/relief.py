@@ -18,8 +18,8 @@ from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
 if TYPE_CHECKING:
+    from kernelcast.simcore.host.shared_tables import SharedTables
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
-    from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 
 __all__ = ["NOTABLE", "OF_KERNEL", "WAITS", "Relief", "never_waits", "reliefs"]
 

@@ -2,5 +2,5 @@
 
 `profile` holds the quantities, `profiler` makes them from a trace, `derived` lets models make their
 own, the metric modules give them their vendors' names. Imports
-`timing.kernel`, `memory`, `device`, `launch` and `isa`.
+`timing.kernel`, `memory`, `device`, `launch`, `isa` and `host`.
 """

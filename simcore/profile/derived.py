@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from kernelcast.simcore.host.shared_tables import SharedTables
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device.device import Device
@@ -19,11 +21,15 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class ProfileSource:
-    """What a simulated profile is made of: the launch, and what it did to the device's memory."""
+    """What a simulated profile is made of: the launch, and what it did to the device's memory.
+
+    `tables`: what is made of the launch for several devices alike.
+    """
 
     trace: Trace
     device: Device
     memory: MemoryResult
+    tables: SharedTables = field(default_factory=SharedTables)
 
 
 class DerivedInputs:

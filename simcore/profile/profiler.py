@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.shared_tables import SharedTables
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.profile.amd_counts import amd_counts
@@ -40,9 +41,15 @@ _OF_COPIES = "host_link."
 
 
 def profile(
-    trace: Trace, device: Device, repeats: int = 1, memory: MemoryResult | None = None
+    trace: Trace,
+    device: Device,
+    repeats: int = 1,
+    memory: MemoryResult | None = None,
+    tables: SharedTables | None = None,
 ) -> KernelProfile:
     """One launch of the trace's kernel on `device`; `repeats` launches make up the reported time.
+
+    `tables` are those of the launch, where it is profiled on other devices, too.
 
     LaunchError when no thread block fits an SM; TraceFormatError when the trace's warp width is not
     the device's.
@@ -74,7 +81,9 @@ def profile(
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory),
-        inputs=DerivedInputs(partial(ProfileSource, trace, device, memory)),
+        inputs=DerivedInputs(
+            partial(ProfileSource, trace, device, memory, tables or SharedTables())
+        ),
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
         machine=machine_counts(trace),

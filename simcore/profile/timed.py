@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelcast.simcore.host.shared_tables import SharedTables
 from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.simcore.profile.instruction_counts import instruction_counts
 
 if TYPE_CHECKING:
     from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
-__all__ = ["timed_warps"]
+__all__ = ["timed_warps", "walk_tables"]
 
 
 def timed_warps(source: ProfileSource) -> TimedKernel | None:
@@ -27,4 +28,9 @@ def timed_warps(source: ProfileSource) -> TimedKernel | None:
     # the compiled simulators, which profiles that come from files do without
     from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
 
-    return timed_kernel(trace, device, source.memory)
+    return timed_kernel(trace, device, source.memory, source.tables)
+
+
+def walk_tables(source: ProfileSource) -> SharedTables:
+    """What walks of the launch have in common, on this GPU and on others."""
+    return source.tables

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.distinct import distinct
+from kernelcast.simcore.host.shared_tables import Known, SharedTables
 from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
 from kernelcast.simcore.memory.banks import are_paired, banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.hierarchy import TrafficResult
@@ -24,7 +25,11 @@ from kernelcast.simcore.timing.kernel.amd_rows import is_scalar_load
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
-from kernelcast.simcore.timing.kernel.machine_schedule import machine_schedule, scoreboards
+from kernelcast.simcore.timing.kernel.machine_schedule import (
+    is_scheduled,
+    machine_schedule,
+    scoreboards,
+)
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.scheduled_paths import scheduled_kernel
@@ -50,59 +55,92 @@ Floats = npt.NDArray[np.float64]
 Columns = list[tuple[int, ...]]
 
 
-def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKernel:
+def timed_kernel(
+    trace: Trace, device: Device, memory: MemoryResult, tables: SharedTables | None = None
+) -> TimedKernel:
     """What the simulator is told of the trace's launch on `device`, whose memory did `memory`.
 
+    What other GPUs have in common with this one is made once and kept in `tables`.
     TraceFormatError when the trace has no paths.
     """
     if trace.paths is None:
         reason = trace.no_paths or "they were not recorded"
         raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
+    rows, tables = trace.instructions, tables or SharedTables()
+    pipeline = device_pipelines(rows, memory, device)
+    executed = tables.once(
+        _executed,
+        Known(trace, (id(rows), id(trace.paths), id(trace.schedule))),
+        Known(pipeline, pipeline),
+        Known(device, _facts_of_passes(device)),
+    )
+    sector_bytes = device.l2.sector_bytes
+    levels = _levels(trace, native_accesses(rows), memory.traffic, sector_bytes)
+    atomic_cycles = _atomic_cycles(memory, device)
+    schedule = machine_schedule(rows, timing_facts(device))
+    pcs = executed.traced
+    return replace(
+        executed,
+        levels=levels if pcs is None else levels.of(pcs),
+        atomic_cycles=atomic_cycles if pcs is None or atomic_cycles is None else atomic_cycles[pcs],
+        schedule=schedule if pcs is None or schedule is None else schedule.of(pcs),
+        thread_blocks_per_sm=memory.thread_blocks_per_sm,
+        sectors_per_piece=_sectors_per_piece(memory.traffic, sector_bytes),
+        longest=_longest(trace, trace.paths, device, memory, tables),
+    )
+
+
+def _facts_of_passes(device: Device) -> Hashable:
+    """All of a device that decides which passes accesses take, and tensor units how long."""
+    chip, atomics = device.architecture, device.atomics
+    return (
+        *(chip.vendor, chip.compute_capability, chip.warp_width, device.sm.warp_schedulers),
+        *(device.shared, timing_facts(device).shared_paired_lanes, device.constant),
+        *(device.coalescing, device.segments, (device.l1 or device.l2).line_bytes),
+        *(device.l1 is None, device.l2.sector_bytes, device.texture, device.tensor),
+        *(atomics.combined_lanes, atomics.shared_lane_passes),
+    )
+
+
+def _executed(trace: Trace, pipeline: tuple[Pipeline, ...], device: Device) -> TimedKernel:
+    """The kernel with its events and what they take, before anything is known of its memory."""
     rows = trace.instructions
-    longest = _longest(trace, trace.paths, device, memory)
+    assert trace.paths is not None, "timed_kernel refuses traces without paths"
     paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
-    native = native_accesses(rows)
     tensor, tensor_latency = tensor_cycles(rows, device)
     has_none = (tensor > 0.0) | _is_bulk(rows)
-    pipeline = device_pipelines(rows, memory, device)
-    is_store = np.array([_is_store(row) for row in rows], np.bool_)
-    schedule = machine_schedule(rows, timing_facts(device))
-    reads, writes = _registers(rows) if schedule is None else scoreboards(rows)
+    reads, writes = scoreboards(rows) if is_scheduled(rows) else _registers(rows)
+    native = native_accesses(rows)
     passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
     texels = texture_passes(rows, paths, native, device)
     kernel = TimedKernel(
         paths=paths,
         pipeline=pipeline,
-        is_store=is_store,
+        is_store=np.array([_is_store(row) for row in rows], np.bool_),
         reads=_padded(reads),
         writes=_padded(writes),
         wavefronts=np.maximum(passes, texels) + cycles,
         ideal_wavefronts=ideal + cycles,
-        levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
+        levels=MemoryLevels.none(len(rows)),
         thread_blocks=trace.thread_blocks,
-        thread_blocks_per_sm=memory.thread_blocks_per_sm,
+        thread_blocks_per_sm=0,
         warp_width=trace.warp_width,
         tensor_latency=tensor_latency if tensor.any() else None,
-        atomic_cycles=_atomic_cycles(memory, device),
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
-        schedule=schedule,
-        sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
-        longest=longest,
     )
-    scheduled = scheduled_kernel(kernel, trace.schedule, trace.placed_regions)
-    ordered = without_idle_accesses(scheduled)
+    ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule, trace.placed_regions))
     return with_groups(with_counters(with_native_sequences(ordered)))
 
 
 def _longest(
-    trace: Trace, paths: WarpPaths, device: Device, memory: MemoryResult
+    trace: Trace, paths: WarpPaths, device: Device, memory: MemoryResult, tables: SharedTables
 ) -> TimedKernel | None:
     """The launch's longest thread block alone, where the sampled ones are much shorter."""
     if paths.longest is None:
         return None
-    found = timed_kernel(replace(trace, paths=paths.longest), device, memory)
+    found = timed_kernel(replace(trace, paths=paths.longest), device, memory, tables)
     issues = trace.classes.warp_issues[trace.classes.of_thread_block[paths.longest.thread_blocks]]
     return replace(found, path_share=len(paths.longest.pc) / max(1, int(issues.sum())))
 

@@ -20,7 +20,7 @@ from kernelcast.simcore.timing.kernel.amd_rows import is_second_access, vector_t
 from kernelcast.traces.issue_control import IssueControl
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["MachineSchedule", "machine_schedule", "owners", "scoreboards"]
+__all__ = ["MachineSchedule", "is_scheduled", "machine_schedule", "owners", "scoreboards"]
 
 Ints = npt.NDArray[np.int64]
 _NONE = -1
@@ -57,7 +57,7 @@ class MachineSchedule:
 
 def machine_schedule(rows: Sequence[InstructionRow], timing: TimingFacts) -> MachineSchedule | None:
     """The schedule of a kernel; None where it is no machine code that says how it is scheduled."""
-    if not any(row.control is not None for row in rows):
+    if not is_scheduled(rows):
         return None
     controls = [_control(row, owner) for row, owner in zip(rows, owners(rows), strict=True)]
     return MachineSchedule(
@@ -71,6 +71,11 @@ def machine_schedule(rows: Sequence[InstructionRow], timing: TimingFacts) -> Mac
             [(*item.bank_reads, *(0,) * _BANKS)[:_BANKS] for item in controls], np.int64
         ),
     )
+
+
+def is_scheduled(rows: Sequence[InstructionRow]) -> bool:
+    """Whether a kernel is machine code that says how it is scheduled."""
+    return any(row.control is not None for row in rows)
 
 
 def scoreboards(

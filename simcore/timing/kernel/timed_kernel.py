@@ -76,6 +76,11 @@ class MemoryLevels:
     l2_waits: npt.NDArray[np.float64]
     partial_writes: npt.NDArray[np.float64]
 
+    @classmethod
+    def none(cls, instructions: int) -> MemoryLevels:
+        """The levels of so many instructions that access nothing."""
+        return cls(**{item.name: np.zeros(instructions) for item in fields(cls)})
+
     def of(self, source: npt.NDArray[np.intp]) -> MemoryLevels:
         """The columns of the instructions `source`, one after the other."""
         return MemoryLevels(

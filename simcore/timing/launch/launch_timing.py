@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.shared_tables import SharedTables
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.relieved_kernel import relieved_kernel
-from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, REASON_COUNT, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.longest_block import end_of_longest
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
@@ -26,7 +27,6 @@ from kernelcast.simcore.timing.launch.whole_waves import whole_waves
 from kernelcast.simcore.timing.walk.event_rows import turn_of_paths
 from kernelcast.simcore.timing.walk.issue_width import issues_of_a_warp
 from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
-from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
 
 __all__ = ["LaunchTiming", "launch_timing"]
@@ -158,13 +158,13 @@ def launch_timing(
 
 
 def _waits(*ends: Snapshot) -> frozenset[StallReason]:
-    counts = sum(end.account.sum(axis=(0, 1)) + _stalls(end) for end in ends)
+    counts = np.sum([end.slots + _stalls(end) for end in ends], axis=0)
     return frozenset(reason for reason in StallReason if counts[reason.code])
 
 
 def _stalls(end: Snapshot) -> Ints:
     """Cycles of warps by reason, shape (reasons,), in the columns of slots."""
-    stalls: Ints = end.warp_account.sum(axis=0)[: end.account.shape[-1]]
+    stalls: Ints = end.warp_account.sum(axis=0)[:REASON_COUNT]
     return stalls
 
 

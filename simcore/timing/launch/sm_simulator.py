@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -59,19 +60,42 @@ Ints = npt.NDArray[np.int64]
 class Snapshot:
     """The state of an SM at the end of an issue, with the account of all slots until then.
 
-    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
-    has all cycles of warps, `resident_warp_cycles` how many they are. `has_queued`: a request had
-    to wait until others had come. See SmState.
+    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `counts` by
+    row, shape (2, rows, words), and `first_row` of each pc are summed up by pc when that is looked
+    at; `selected_cycles` of a warp for each of its issues, 0 where they are counted themselves.
+    `resident_warp_cycles`: how many cycles of warps there are. `has_queued`: a request had to wait
+    until others had come. See SmState.
     """
 
     cycles: int
     backlog: float
     thread_blocks: int
     instructions: int
-    account: Ints
-    warp_account: Ints
+    counts: Ints
+    first_row: Ints
+    selected_cycles: int
     resident_warp_cycles: int
     has_queued: bool
+
+    @cached_property
+    def account(self) -> Ints:
+        """Slots by pc and reason, shape (2, instructions + 1, reasons)."""
+        return np.add.reduceat(self.counts[:, :, :REASON_COUNT], self.first_row, axis=1)
+
+    @cached_property
+    def warp_account(self) -> Ints:
+        """All cycles of warps by pc and state, shape (instructions + 1, states)."""
+        of_warps = self.counts[:, :, STATES : STATES + STATE_COUNT].sum(axis=0)
+        states: Ints = np.add.reduceat(of_warps, self.first_row, axis=0)
+        if self.selected_cycles:
+            states[:, SELECTED] = self.account[:, :, ISSUED].sum(axis=0) * self.selected_cycles
+        return states
+
+    @property
+    def slots(self) -> Ints:
+        """Slots by reason, shape (reasons,)."""
+        found: Ints = self.counts[:, :, :REASON_COUNT].sum(axis=(0, 1))
+        return found
 
 
 class SmSimulator:
@@ -99,8 +123,8 @@ class SmSimulator:
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
         self._skipped_instructions = 0
-        self._skipped_account: Ints | int = 0
-        self._skipped_warp_account: Ints | int = 0
+        self._skipped_counts: Ints | int = 0
+        self._first_row = np.append(arrays.first_row, arrays.rows)
         self._skipped_residence = 0
         self._walked_by_another = 0
 
@@ -176,30 +200,23 @@ class SmSimulator:
 
     def _snapshot(self, cycles: int) -> Snapshot:
         counts = self._state.counts
-        account, warp_account = self._accounts()
         return Snapshot(
             cycles=cycles + self._skipped_cycles,
             backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
             thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
             instructions=self._issued + self._skipped_instructions,
-            account=account + self._skipped_account,
-            warp_account=warp_account + self._skipped_warp_account,
+            counts=self._account + self._skipped_counts,
+            first_row=self._first_row,
+            selected_cycles=self._selected_cycles,
             resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
             has_queued=bool(counts[LOAD_QUEUE] or counts[STORE_QUEUE]),
         )
 
-    def _accounts(self) -> tuple[Ints, Ints]:
-        """The accounts of slots and of cycles of warps, summed up by pc."""
-        first = np.append(self._arrays.first_row, self._arrays.rows)
-        by_pc = np.add.reduceat(self._account, first, axis=1)
-        slots, states = (
-            by_pc[:, :, :REASON_COUNT],
-            by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
-        )
+    @property
+    def _selected_cycles(self) -> int:
+        """Cycles of a warp for each of its issues, where nothing else tells them."""
         is_known = self.machine.issues == 1 and not self.machine.shares_slots
-        if is_known and self._state.counts_warps:
-            states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
-        return slots, states
+        return self.machine.issue_cycles if is_known and self._state.counts_warps else 0
 
     def _residence(self, cycles: int) -> int:
         """Resident cycles of all warps so far, from the first cycle of their thread block on."""
@@ -219,8 +236,7 @@ class SmSimulator:
         self._state.counts[TOTAL] -= thread_blocks
         self._skipped_cycles += times * (after.cycles - before.cycles)
         self._skipped_instructions += times * (after.instructions - before.instructions)
-        self._skipped_account += times * (after.account - before.account)
-        self._skipped_warp_account += times * (after.warp_account - before.warp_account)
+        self._skipped_counts += times * (after.counts - before.counts)
         self._skipped_residence += times * (
             after.resident_warp_cycles - before.resident_warp_cycles
         )

@@ -83,7 +83,7 @@ def are_alike(ends: Sequence[Snapshot]) -> bool:
 
     They took as long, and lost as many slots for each reason.
     """
-    slots = _of_a_thread_block([end.account.sum(axis=(0, 1)) for end in ends], ends)
+    slots = _of_a_thread_block([end.slots for end in ends], ends)
     within = _SLOTS_WITHIN * slots.sum(axis=1).mean()
     return take_as_long(ends) and bool((np.ptp(slots, axis=0) <= within).all())
 

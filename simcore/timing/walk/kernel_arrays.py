@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.shared_tables import SharedTables
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.event_rows import event_rows
 from kernelcast.simcore.timing.walk.missed_lines import miss_columns, traffic_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
-from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
 

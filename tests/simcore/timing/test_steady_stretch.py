@@ -21,6 +21,7 @@ from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import are_alike, steady_stretch
 from kernelcast.simcore.timing.walk.kernel_arrays import kernel_arrays
 from kernelcast.simcore.timing.walk.sm_machine import sm_machine
+from kernelcast.simcore.timing.walk.sm_state import ACCOUNT_WORDS
 
 random_kernels: Any = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).parents[1] / "random_timing_kernels.py"))
@@ -31,10 +32,10 @@ SLOTS_A_CYCLE = 4
 def snapshot(completed: int, cycles: float, backlog: float = 0.0, lost: float = 0.0) -> Snapshot:
     """A quarter of the slots issue, `lost` of the others are lost for the first reason."""
     slots = round(cycles) * SLOTS_A_CYCLE
-    account = np.zeros((2, 1, 4), np.int64)
-    account[0, 0, :3] = slots // 4, round(lost), slots - slots // 4 - round(lost)
-    nothing = np.zeros((1, 4), np.int64)
-    return Snapshot(round(cycles), backlog, completed, completed, account, nothing, 0, False)
+    counts = np.zeros((2, 1, ACCOUNT_WORDS), np.int64)
+    counts[0, 0, :3] = slots // 4, round(lost), slots - slots // 4 - round(lost)
+    first_row = np.zeros(1, np.int64)
+    return Snapshot(round(cycles), backlog, completed, completed, counts, first_row, 0, 0, False)
 
 
 class MadeUp:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
@@ -15,7 +13,6 @@ from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 from kernelcast.simcore.timing.launch.unequal_shares import unequal_shares
 from kernelcast.simcore.timing.walk.event_rows import EventRows, event_rows, turn_of_paths
-from kernelcast.simcore.timing.walk.shared_tables import SharedTables
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -172,21 +169,3 @@ def test_paths_come_again_after_as_many_thread_blocks_as_differ() -> None:
     assert turn_of_paths(begin, 5) == 1
     assert turn_of_paths(begin[:10], 2) == 5
     assert turn_of_paths(begin[:12], 2) == 6
-
-
-def test_tables_are_made_once_for_equal_arrays_and_the_same_objects() -> None:
-    tables, made = SharedTables(), list[float]()
-
-    def total(values: npt.NDArray[Any], factor: float) -> float:
-        made.append(factor)
-        return float(factor * values.sum())
-
-    small, large = np.arange(4.0), np.ones(5000)
-    for _ in range(2):
-        assert tables.once(total, np.arange(4.0), 2.0) == 12
-        assert tables.once(total, small + 1, 2.0) == 20
-        assert tables.once(total, large, 2.0) == 10_000
-    assert tables.once(total, large, 3.0) == 15_000
-    assert made == [2, 2, 2, 3]
-    assert tables.once(total, large.copy(), 3.0) == 15_000
-    assert made == [2, 2, 2, 3, 3]
