@@ -1,9 +1,10 @@
 """Ranks all configurations of matrix products by `kc.tune`, beside times measured on a GPU.
 
-    python validation/triton_ranking.py [--device h200] [--size 0]
+    python validation/triton_ranking.py [--device h200] [--size 0] [--sketches]
 
 Prints Kendall's tau of the 24 configurations of `triton_kernels`, and how much slower than the best
-measured one the configuration is that is predicted to be the fastest.
+measured one the configuration is that is predicted to be the fastest. All are estimated; or put in
+order by sketches, of which the first one is estimated.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def measured_s(case: TritonCase, device: str) -> float:
     raise LookupError(f"{case} was not measured on {device}")
 
 
-def tuning(cases: list[TritonCase], device: str) -> kc.Tuning:
+def tuning(cases: list[TritonCase], device: str, *, sketches: bool) -> kc.Tuning:
     """The ranking of the configurations of one size; each carries its number as `number`."""
     case = cases[0]
     args = [np.zeros(a.shape, a.dtype) if isinstance(a, Array) else a for a in case.arguments]
@@ -55,7 +56,7 @@ def tuning(cases: list[TritonCase], device: str) -> kc.Tuning:
     def grid(constants: Any) -> tuple[int]:
         return (-(-m // constants["BLOCK_M"]) * -(-n // constants["BLOCK_N"]),)
 
-    options = kc.TuneOptions(exhaustive=True, processes=1)
+    options = kc.TuneOptions(exhaustive=not sketches, processes=1)
     return kc.tune(kernels.matmul, grid, args, configs=configs, device=device, options=options)
 
 
@@ -64,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--size", type=int, default=0, help="0 to 2, as cases.py lists them")
+    parser.add_argument("--sketches", action="store_true", help="the order that sketches give")
     options = parser.parse_args()
     cases = products()[options.size]
     times = {
@@ -71,15 +73,16 @@ def main() -> None:
         for case in cases
     }
     began = time.process_time()
-    found = tuning(cases, options.device)
+    found = tuning(cases, options.device, sketches=options.sketches)
     spent = time.process_time() - began
-    for row in found.rows:
+    ranked = (*found.rows, *found.passed_over)
+    for row in ranked:
         measured = times[str(row.config)] * 1e6
         write(f"{row.time_s * 1e6:9.1f} us, measured {measured:9.1f}  {row.config}")
     for config, reason in found.refused:
         write(f"refused: {config}: {reason}")
-    actual = [times[str(row.config)] for row in found.rows]
-    tau = float(kendalltau([row.time_s for row in found.rows], actual).statistic)
+    actual = [times[str(row.config)] for row in ranked]
+    tau = float(kendalltau(range(len(ranked)), actual).statistic)
     write(f"tau {tau:.3f} of {len(actual)}, first {actual[0] / min(actual):.3f}x the best measured")
     write(f"processor time {spent:.0f} s")
 
