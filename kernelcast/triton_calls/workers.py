@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Lock
 from typing import Any
 
@@ -104,6 +104,7 @@ _POOLS: list[_Pool] = []
 def predictions(trial: Trial, tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
     """Outcomes in the order of the tasks; whoever has enough of them takes no more.
 
+    A worker gets the next task when it has ended one, however long the others take with theirs.
     Tasks are done in this process where there is to be one only, or another one could not find the
     function: that of a notebook or of the script that runs.
     """
@@ -112,17 +113,17 @@ def predictions(trial: Trial, tasks: Sequence[Task], processes: int) -> Iterator
         for task in tasks:
             yield _outcome(trial, task)
         return
-    pool, waiting = _pool(processes), deque[Future[Outcome]]()
-    try:
-        for task in tasks:
-            waiting.append(pool.submit(trial.name, content, task))
-            if len(waiting) > processes:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            future.cancel()
+    pool, left = _pool(processes), deque(enumerate(tasks))
+    flying: dict[Future[Outcome], int] = {}
+    done: dict[int, Outcome] = {}
+    for number in range(len(tasks)):
+        while number not in done:
+            while left and len(flying) < processes:
+                at, task = left.popleft()
+                flying[pool.submit(trial.name, content, task)] = at
+            finished, _ = wait(flying, return_when=FIRST_COMPLETED)
+            done |= {flying.pop(future): future.result() for future in finished}
+        yield done.pop(number)
 
 
 def serve() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import CompilationError, InputError
+from kernelcast.errors import CompilationError, InputError, LaunchError
 from kernelcast.simcore.device.file import load_device
+from kernelcast.triton_calls import workers
 from kernelcast.triton_calls.trial import Trial, packed_trial, unpacked_trial
 
 triton: Any = pytest.importorskip("triton", reason="Triton is not installed")
@@ -220,3 +222,32 @@ def test_tritons_cache_of_configurations_can_be_shipped(tmp_path: Path) -> None:
     with kc.capture(device="h100-sxm"):
         again[programs(n)](*sums(n))
     assert again.best_config.kwargs["size"] != tuned.best_config.kwargs["size"]
+
+
+class Busy:
+    """A worker of which the one that has the first task waits for all other tasks to end."""
+
+    others: ClassVar[list[int]] = []
+    all_ended = Event()
+
+    def predict(self, _trial: bytes, task: Any) -> Any:
+        number = task[0]
+        if number == 0:
+            return LaunchError(f"others ended before: {self.all_ended.wait(60)}")
+        self.others.append(number)
+        if len(self.others) == 5:
+            self.all_ended.set()
+        return LaunchError(str(number))
+
+    def end(self) -> None:
+        """Nothing was started."""
+
+
+def test_workers_go_on_while_one_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_Worker", Busy)
+    monkeypatch.setattr(workers, "_POOLS", [])
+    monkeypatch.setattr(workers, "packed_trial", lambda _: b"a trial")
+    trial = Trial(add, (), {}, load_device("a100-40gb"))
+    tasks = [(number, f"configuration {number}", True) for number in range(6)]
+    found = [str(outcome) for outcome in workers.predictions(trial, tasks, 2)]
+    assert found == ["others ended before: True", "1", "2", "3", "4", "5"]
