@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import os
 import signal
 import threading
@@ -69,6 +70,18 @@ _THESIS_CASES = {
     "sgemm": ("table_4_9_sgemm_metrics", 1, LaunchShape((20, 40, 1), (32, 32, 1))),
     "lmsor": ("table_5_10_lmsor_metrics", 4, None),
 }
+
+
+def pytest_collection() -> None:
+    """Nothing is garbage of what is imported."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """To look through a million objects that stay takes the collector half a second each time."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
