@@ -81,6 +81,7 @@ def pytest_collection_finish() -> None:
     """To look through a million objects that stay takes the collector half a second each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
     gc.enable()
 
 

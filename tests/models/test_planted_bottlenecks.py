@@ -147,7 +147,7 @@ def estimated(body: str, name: str, shared_bytes: int) -> Estimate:
     return kc.estimate(trace.profile(device))
 
 
-@pytest.mark.drawn(10)
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize(
     ("fault", "name"),
     [

@@ -146,7 +146,7 @@ def check(found: Estimate, components: tuple[Component, ...]) -> None:
     assert found.advice[0].gain == found.gain
 
 
-@pytest.mark.drawn(12)
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize(
     ("plant", "name"),
     [

@@ -131,7 +131,7 @@ def test_capacity_up_to_which_l2_is_effective(device: str, kept: int) -> None:
     assert effective_device(load_device(device)).l2.capacity_bytes == kept
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("device", ["a100-40gb", "v100-pcie"])
 @pytest.mark.parametrize(("oversubscription", "hit_rate"), [(0.9, 1.0), (2.0, 0.0)])
 def test_planes_hit_as_long_as_they_fit(

@@ -21,7 +21,7 @@ _KINDS = [
 ]
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize(("case", "code"), _KINDS)
 def test_programs_find_their_results_right(
     case: Case, code: str, capfd: pytest.CaptureFixture[str]
