@@ -12,17 +12,21 @@ from kernelcast.inputs.native.tools import toolset
 from kernelcast.validation.comparison import CounterComparison
 from kernelcast.validation.measured import MEASURED, validate_measured
 from kernelcast.validation.measured_times import read_measured
+from tests.drawn_cases import drawn
 
 needs_assembler = pytest.mark.skipif(toolset(90) is None, reason="no assembler; CI has it")
-CHEAP = (
-    "luo_suda/linear",  # divisions by a constant
-    "luo_suda/matrix",
-    "memory/strided_read_32",
-    "rodinia/hotspot3d",  # generic accesses, a fence of the system
-    "rodinia/lud_internal",  # broadcasts of 16 bytes
-    "rodinia/needle",
-    "sparse_formats/spmv_bell_im_texture",
-    "vector_operators/divide_scalar",
+CHEAP = drawn(
+    (
+        "luo_suda/linear",  # divisions by a constant
+        "luo_suda/matrix",
+        "memory/strided_read_32",
+        "rodinia/hotspot3d",  # generic accesses, a fence of the system
+        "rodinia/lud_internal",  # broadcasts of 16 bytes
+        "rodinia/needle",
+        "sparse_formats/spmv_bell_im_texture",
+        "vector_operators/divide_scalar",
+    ),
+    4,
 )
 LOADS_AND_STORES = ("ld", "st")
 KINDS = ("fp32", "fp64", "ffma", "integer", "memory", "conversion")
