@@ -95,7 +95,7 @@ def run_command(line: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("page", [page for page in PAGES if steps_of(page)], ids=lambda p: p.stem)
 def test_a_page_runs(page: Path, reader: Path, request: pytest.FixtureRequest) -> None:
     """Python blocks of a page are one program each, with the names of those before."""

@@ -22,6 +22,7 @@ def test_there_are_two_small_ones() -> None:
     assert all(file.stat().st_size < MOST_BYTES for file in NOTEBOOKS)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 @pytest.mark.filterwarnings("default")  # those of the libraries that talk to the kernel
 def test_a_notebook_runs(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ def effect(profile: kc.KernelProfile, device: kc.Device, name: str) -> float | N
     return max(found, default=None)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("example", "name"), CASES)
 def test_effects_are_those_of_changed_gpus_and_none_is_missed(example: str, name: str) -> None:
     """Each assumed fact is changed by itself, where the model changes them in groups."""

@@ -22,6 +22,7 @@ STENCIL, TRACKING = Twin.STENCIL, Twin.INTERFACE_TRACKING
 SMALL = (640, 64, 64)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.toml")), ids=lambda file: file.stem)
 def test_values_with_thread_blocks_that_fit_no_axis(file: Path) -> None:
     workload = load_workload(file)
@@ -150,6 +151,7 @@ def _sweep(l2: CacheState, lines: int) -> int:
     return sum(not fetch(l2, open_line(l2, 0, line), 1) for line in range(lines))
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("twin", Twin)
 @pytest.mark.parametrize("folding", Folding)
 def test_address_expressions_are_those_of_the_cuda_twin(twin: Twin, folding: Folding) -> None:

@@ -16,7 +16,6 @@ from kernelcast.errors import KernelcastError
 from kernelcast.glossary import explained, glossary
 from kernelcast.models.interval.shares import SHARES, Group
 from kernelcast.simcore.timing.kernel.component import Component
-from tests.drawn_cases import ALL_CASES
 
 Output = Callable[..., str]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -108,7 +107,7 @@ ANSWERS = {
     "estimate": THREE,
     "profile": DEVICE,
     "topdown": DEVICE,
-    "rank": DEVICE if ALL_CASES else (*DEVICE, "--vary", "block=product=64"),
+    "rank": DEVICE,
     "mix": (),
     "whatif": (*DEVICE, "--set", "sm.count=40"),
 }

@@ -167,7 +167,7 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_computes_what_torch_does(program: Callable[[], int], device: str) -> None:

@@ -65,7 +65,7 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
     return kernels
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("file", KERNELS)
 def test_a_recording_says_what_a_fresh_execution_says(file: str, executed: list[Kernel]) -> None:
     workload = kc.load_workload(WORKLOADS / file)
