@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gc
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,19 @@ _THESIS_CASES = {
     "sgemm": ("table_4_9_sgemm_metrics", 1, LaunchShape((20, 40, 1), (32, 32, 1))),
     "lmsor": ("table_5_10_lmsor_metrics", 4, None),
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported stays: to look through its million objects takes half a second each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 10, 10)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -43,6 +43,21 @@ def drawn_grid(cases: Sequence[Mapping[str, int]], count: int, seed: str) -> set
     return chosen
 
 
+def _values_of(cases: Sequence[pytest.Function]) -> list[dict[str, int]]:
+    """Which value of each parameter each case has, as a number.
+
+    Pytest's own numbers are those of the cases where several marks make a grid.
+    """
+    numbers: dict[str, dict[int, int]] = defaultdict(dict)
+    return [
+        {
+            name: numbers[name].setdefault(id(value), len(numbers[name]))
+            for name, value in case.callspec.params.items()
+        }
+        for case in cases
+    ]
+
+
 def without_undrawn(items: Sequence[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Tests that run, and those left out: of one marked `drawn(count)` only so many cases run."""
     grids: dict[str, list[pytest.Function]] = defaultdict(list)
@@ -53,7 +68,7 @@ def without_undrawn(items: Sequence[pytest.Item]) -> tuple[list[pytest.Item], li
     left_out: set[str] = set()
     for name, cases in grids.items():
         (count,) = cases[0].get_closest_marker("drawn").args  # type: ignore[union-attr]
-        chosen = drawn_grid([case.callspec.indices for case in cases], count, name.split("::")[-1])
+        chosen = drawn_grid(_values_of(cases), count, name.split("::")[-1])
         left_out |= {case.nodeid for index, case in enumerate(cases) if index not in chosen}
     kept = [item for item in items if item.nodeid not in left_out]
     return kept, [item for item in items if item.nodeid in left_out]

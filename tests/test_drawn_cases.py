@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from itertools import product
@@ -34,14 +35,14 @@ def test_few_cases_are_all_drawn() -> None:
     assert drawn("abc", 3) == ["a", "b", "c"]
 
 
-@pytest.mark.drawn(2)
-@pytest.mark.parametrize("b", range(4))
+@pytest.mark.drawn(7)
+@pytest.mark.parametrize("b", range(7))
 @pytest.mark.parametrize("a", range(3))
 def test_a_marked_grid(a: int, b: int) -> None:
-    assert (a, b) in product(range(3), range(4))
+    assert (a, b) in product(range(3), range(7))
 
 
-@pytest.mark.parametrize(("asked_for", "expected"), [("", 2), ("all", 12)])
+@pytest.mark.parametrize(("asked_for", "expected"), [("", 7), ("all", 21)])
 def test_the_mark_says_how_many_cases_run(asked_for: str, expected: int) -> None:
     """Another process collects them: what is asked for is read once."""
     grid = f"{Path(__file__)}::test_a_marked_grid"
@@ -55,3 +56,6 @@ def test_the_mark_says_how_many_cases_run(asked_for: str, expected: int) -> None
         check=True,
     )
     assert found.stdout.count("<Function test_a_marked_grid[") == expected
+    cases = re.findall(r"test_a_marked_grid\[(\d)-(\d)\]", found.stdout)
+    assert {a for a, _ in cases} == set("012")
+    assert {b for _, b in cases} == set("0123456")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -12,12 +13,13 @@ RARE = ("lz4", "demangle", "plotly", "jinja2")
 OURS = ("simcore", "models", "traces", "ptx_frontend", "opencl_bench")
 
 
-def modules_after(statement: str) -> set[str]:
+@cache
+def modules_after(statement: str) -> frozenset[str]:
     """Top-level names in sys.modules after `statement` in a fresh interpreter."""
     report = "; import sys; print(*{name.split('.')[0] for name in sys.modules})"
     command = [sys.executable, "-c", statement + report]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(finished.stdout.split())
+    return frozenset(finished.stdout.split())
 
 
 def test_import_loads_nothing_heavy() -> None:

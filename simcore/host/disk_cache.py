@@ -24,7 +24,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from kernelcast.simcore.host.private_folder import FolderRefused, OpenFolder, Pr
 
 __all__ = [
     "cache_folder",
+    "is_any_kept",
     "is_kept",
     "kept_folder",
     "kept_text",
@@ -94,11 +95,20 @@ def write_checked(name: str, data: bytes, room: str = "") -> None:
         return
 
 
-def is_kept(start: str) -> bool:
-    """Whether there is a file whose name begins so; whether it is sound shows when it is read."""
+def is_kept(name: str) -> bool:
+    """Whether there is a file of that name; whether it is sound shows when it is read."""
+    return _holds(lambda folder: folder.holds(name))
+
+
+def is_any_kept(start: str) -> bool:
+    """Whether there is a file whose name begins so; all names are looked at."""
+    return _holds(lambda folder: any(name.startswith(start) for name in folder.names()))
+
+
+def _holds(question: Callable[[OpenFolder], bool]) -> bool:
     try:
         with PrivateFolder(cache_folder()).opened() as folder:
-            return any(name.startswith(start) for name in folder.names())
+            return question(folder)
     except FolderRefused as reason:
         _tell(reason)
     except _NO_FOLDER:

@@ -114,6 +114,14 @@ class OpenFolder:
                         found.append(HeldFile(entry.name, status.st_size, status.st_mtime_ns))
         return found
 
+    def holds(self, name: str) -> bool:
+        """Whether there is anything of that name; quick, however much the folder holds."""
+        try:
+            os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
+        except OSError:
+            return False
+        return True
+
     def names(self) -> list[str]:
         """Names of what the folder holds, in no order."""
         return os.listdir(self._path if self._descriptor is None else self._descriptor)

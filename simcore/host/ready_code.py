@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernelcast.partial_files import ReplacedFile
-from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
+from kernelcast.simcore.host.disk_cache import is_any_kept, read_checked, write_checked
 from kernelcast.simcore.host.llvm import Processor
 from kernelcast.simcore.host.source_digest import source_digest
 
@@ -96,7 +96,7 @@ def is_ready(function: Callable[..., Any], processor: Processor) -> bool:
     start = _start(function, processor)
     if start is None:
         return False
-    return any(INSTALLED.glob(f"{start}*")) or is_kept(start)
+    return any(INSTALLED.glob(f"{start}*")) or is_any_kept(start)
 
 
 def _installed(name: str) -> bytes | None:

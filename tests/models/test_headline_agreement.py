@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from micro_kernel import Step, micro_kernel
 
@@ -36,6 +36,7 @@ from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 from kernelcast.topdown_analysis.simulated import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE
 from kernelcast.workload.file import load_workload
+from tests.drawn_cases import ALL_CASES
 from tests.simcore.random_timing_kernels import DEVICES, random_kernel
 
 _COUNTS = InstructionCounts(
@@ -126,6 +127,7 @@ def check_bars(found: Estimate, kernel: TimedKernel, device: Device) -> None:
     assert found.time_high_s == pytest.approx(max(error.high * found.time_s, *times))
 
 
+@settings(max_examples=100 if ALL_CASES else 24)
 @given(st.integers(0, 5000))
 @example(36)
 @example(1)
@@ -135,7 +137,7 @@ def test_random_kernels(seed: int) -> None:
     check(profile_of(kernel, DEVICES[name]), kernel, DEVICES[name])
 
 
-@pytest.mark.drawn(5)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("device", ["gtx-1070", "quadro-rtx-4000"])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_kernels_of_the_suite(name: str, device: str) -> None:

@@ -28,6 +28,7 @@ from kernelcast.simcore.profile.profile import (
     MemoryTraffic,
     WorkType,
 )
+from tests.drawn_cases import ALL_CASES, drawn
 
 _FRAME = """
 .version 6.4
@@ -115,9 +116,14 @@ def executed(kernel: LoopKernel, warp_width: int = 32) -> kc.KernelTrace:
 
 DEVICES = st.sampled_from(known_devices())
 COUNTS = st.integers(0, 10**10)
-FEW = settings(max_examples=8, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+FEW = settings(
+    max_examples=8 if ALL_CASES else 4,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
 """Each example is executed and simulated several times; to shorten one would take minutes."""
 MANY = settings(max_examples=60, deadline=None)
+SOME_DEVICES = 12
 SENSIBLE_S = 1e-3
 """The longest time that makes sense for a few thousand instructions."""
 ROUNDING = 1e-9
@@ -338,7 +344,7 @@ def test_a_faster_clock_of_sms_and_memory_takes_no_more_time(loop: LoopKernel, n
     ids=["no memory", "nothing at all", "one warp", "no barriers", "barriers only"],
 )
 def test_limits_are_finite_for_all_models_on_all_devices(loop: LoopKernel) -> None:
-    for name in known_devices():
+    for name in drawn(known_devices(), SOME_DEVICES):
         device = load_device(name)
         profile = executed(loop, device.architecture.warp_width).profile(device)
         for model, time_s in times(profile, device).items():
@@ -347,7 +353,7 @@ def test_limits_are_finite_for_all_models_on_all_devices(loop: LoopKernel) -> No
 
 def test_every_model_has_something_to_say_of_an_executed_loop() -> None:
     loop = LoopKernel(arithmetic=2, loads=1, stores=1, shared=1, barriers=1)
-    for name in known_devices():
+    for name in drawn(known_devices(), SOME_DEVICES):
         device = load_device(name)
         missing = {model for model in MODELS if model not in loop_times(loop, device)}
         assert not missing or device.measured is None or device.timing is None, (name, missing)

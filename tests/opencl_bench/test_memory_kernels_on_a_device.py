@@ -37,6 +37,7 @@ def test_latency_and_bandwidth_tell_cache_from_memory(target: OpenClTarget) -> N
     assert read.y[:5].max() > 2 * read.y[-1]
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("name", sorted(BY_NAME.keys() - {"global_bandwidth", "cache_bandwidth"}))
 def test_every_kernel_computes_what_numpy_computes(target: OpenClTarget, name: str) -> None:
     if not BY_NAME[name].needs <= target.facts.features:

@@ -10,10 +10,11 @@ from kernelcast.errors import KernelcastError, PtxSyntaxError
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend import fuzz_ptx as fuzz
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
-TEXTS = 10_000
+TEXTS = 10_000 if ALL_CASES else 3_000
 
 
 def test_random_texts_are_read_or_refused() -> None:
@@ -47,7 +48,7 @@ def test_an_escape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_both_paths_lead_to_one_tree() -> None:
     fuzzer = fuzz.Fuzzer(2)
-    for _ in range(2000):
+    for _ in range(2000 if ALL_CASES else 600):
         text = fuzzer.text()
         assert not fuzz.trees_differ(text), text
 

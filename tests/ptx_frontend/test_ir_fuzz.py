@@ -1,14 +1,15 @@
-"""Ten thousand damaged modules of LLVM IR, bitcode and SPIR-V are read or refused."""
+"""Damaged modules of LLVM IR, bitcode and SPIR-V are read or refused; `make test-all` has most."""
 
 from __future__ import annotations
 
 import pytest
 
 from kernelcast.simcore.host.ir_process import canonical_ir
+from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend import fuzz_ir as fuzz
 from tests.ptx_frontend import ir_seeds
 
-MUTANTS = 10_000
+MUTANTS = 10_000 if ALL_CASES else 2_000
 PROCESSES = 2
 
 

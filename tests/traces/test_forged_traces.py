@@ -7,8 +7,9 @@ from pathlib import Path
 
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.traces.trace_checks import SPACES, UNITS
+from tests.drawn_cases import ALL_CASES
 
-FORGERIES = 120
+FORGERIES = 120 if ALL_CASES else 36
 
 
 def test_forged_traces_are_used_or_refused(tmp_path: Path) -> None:

@@ -35,10 +35,26 @@ class Written:
     record: dict[str, Any]
 
 
+@pytest.fixture(scope="module")
+def written() -> dict[str, Written]:
+    """The page of a program, once it has been made."""
+    return {}
+
+
 @pytest.fixture
-def program(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Written:
-    """Five launches of two kernels on streams, with copies."""
-    path = tmp_path / "program.html"
+def program(
+    capfd: pytest.CaptureFixture[str],
+    tmp_path_factory: pytest.TempPathFactory,
+    written: dict[str, Written],
+) -> Written:
+    """Five launches of two kernels on streams, with copies; made once for the file."""
+    if "page" not in written:
+        written["page"] = _captured_page(capfd, tmp_path_factory.mktemp("page"))
+    return written["page"]
+
+
+def _captured_page(capfd: pytest.CaptureFixture[str], folder: Path) -> Written:
+    path = folder / "program.html"
     options = ("--report", str(path), "--code", "source")
     found = captured(capfd, case_named("streams_events").program, devices=DEVICES, options=options)
     assert found.status == 0, found.told

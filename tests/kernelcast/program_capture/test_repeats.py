@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from kernelcast.api import estimate, load_ptx
+from kernelcast.program_capture import launches as launches_module
 from kernelcast.program_capture.code import Function
 from kernelcast.program_capture.launches import Launches
 from kernelcast.program_capture.options import CaptureOptions
 from kernelcast.program_capture.protocol import LaunchRequest
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
+from tests.drawn_cases import ALL_CASES
 
 INCREMENT = """
 .version 7.0
@@ -80,14 +82,19 @@ def test_repeats_are_not_executed_when_nobody_needs_them() -> None:
     assert times[2] == times[1]
 
 
-def test_launches_of_many_parameters_stand_for_each_other_after_a_while() -> None:
+def test_launches_of_many_parameters_stand_for_each_other_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = launches_module._MOST_VARIANTS if ALL_CASES else 8
+    monkeypatch.setattr(launches_module, "_MOST_VARIANTS", most)
     memory = DeviceMemory()
     data = memory.allocate(4 * COUNT, "data")
     made, function, request = launches(memory)
-    for by in range(96):
+    count = most + 32
+    for by in range(count):
         made.make(function, request, parameters(data.address, by))
-    assert made.estimated == 64 + 32 // 8
-    assert (memory.read(data, COUNT, np.uint32) == 96 * 95 // 2).all()
+    assert made.estimated == most + 32 // 8
+    assert (memory.read(data, COUNT, np.uint32) == count * (count - 1) // 2).all()
 
 
 def test_the_second_launch_finds_what_the_first_left() -> None:

@@ -11,10 +11,11 @@ from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
 from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
 from kernelcast.ptx_frontend.sass.text.statements import read_listing
+from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend.sass import fuzz_cubins as fuzz
 from tests.ptx_frontend.sass.native_programs import needs_tools
 
-DAMAGED = 200
+DAMAGED = 200 if ALL_CASES else 60
 
 
 def test_damaged_cubins_are_read_or_refused() -> None:

@@ -215,6 +215,7 @@ def _executed(warp_width: int) -> KernelTrace:
     return workload.run("small", warp_width=warp_width)
 
 
+@pytest.mark.drawn(16)
 @pytest.mark.parametrize("name", known_devices())
 def test_every_model_that_applies_gives_an_estimate(name: str) -> None:
     """y = a x + y moves 12 bytes an element, whatever the GPU, but for a part of the last line."""

@@ -17,6 +17,7 @@ import pytest
 from kernelcast.partial_files import partial_name
 from kernelcast.simcore.host import disk_cache, private_folder
 from kernelcast.simcore.host.disk_cache import (
+    is_any_kept,
     is_kept,
     kept_text,
     read_checked,
@@ -52,6 +53,9 @@ def test_what_is_written_is_read_again_and_nobody_else_reads_it(folder: Path) ->
     write_checked("x", b"contents")
     assert read_checked("x") == b"contents"
     assert is_kept("x")
+    assert is_any_kept("")
+    assert not is_kept("xx")
+    assert not is_any_kept("xx")
     assert mode(folder) == mode(folder.parent) == 0o700
     assert {mode(file) for file in folder.iterdir()} == {0o600}
 
@@ -65,6 +69,7 @@ def test_a_folder_that_others_can_write_is_refused(
     with caplog.at_level(logging.WARNING, "kernelcast"):
         assert read_checked("x") is None
         assert not is_kept("x")
+        assert not is_any_kept("x")
         write_checked("y", b"more")
     (message,) = [record.getMessage() for record in caplog.records]
     assert message.startswith("kernelcast keeps nothing between runs")

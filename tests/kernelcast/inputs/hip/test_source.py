@@ -117,6 +117,7 @@ int main() {
 CLANGS = [name for name in ("clang-14", "clang-15", "clang-19") if shutil.which(name)]
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("architecture", ["gfx803", "gfx90a", "gfx942", "gfx1030", "gfx1100"])
 @pytest.mark.parametrize("clang", CLANGS)
 def test_every_clang_knows_or_stands_in_for_each_architecture(
