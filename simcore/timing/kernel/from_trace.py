@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device.banked_l1 import has_banked_l1
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.distinct import distinct
 from kernelcast.simcore.host.shared_tables import Known, SharedTables
@@ -34,7 +35,7 @@ from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_w
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.scheduled_paths import scheduled_kernel
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
-from kernelcast.simcore.timing.kernel.texture_passes import texture_passes
+from kernelcast.simcore.timing.kernel.texture_passes import is_texel, texture_passes
 from kernelcast.simcore.timing.kernel.timed_kernel import (
     MemoryLevels,
     Pipeline,
@@ -72,7 +73,8 @@ def timed_kernel(
         _executed,
         Known(trace, (id(rows), id(trace.paths), id(trace.schedule))),
         Known(pipeline, pipeline),
-        Known(device, _facts_of_passes(device)),
+        *tensor_cycles(rows, device),
+        Known(device, _facts_of_passes(rows, device)),
     )
     sector_bytes = device.l2.sector_bytes
     levels = _levels(trace, native_accesses(rows), memory.traffic, sector_bytes)
@@ -90,24 +92,30 @@ def timed_kernel(
     )
 
 
-def _facts_of_passes(device: Device) -> Hashable:
-    """All of a device that decides which passes accesses take, and tensor units how long."""
-    chip, atomics = device.architecture, device.atomics
+def _facts_of_passes(rows: Sequence[InstructionRow], device: Device) -> Hashable:
+    """All of a device that decides which passes accesses of these instructions take."""
+    shared, constant, l1 = device.shared, device.constant, device.l1 or device.l2
     return (
-        *(chip.vendor, chip.compute_capability, chip.warp_width, device.sm.warp_schedulers),
-        *(device.shared, timing_facts(device).shared_paired_lanes, device.constant),
-        *(device.coalescing, device.segments, (device.l1 or device.l2).line_bytes),
-        *(device.l1 is None, device.l2.sector_bytes, device.texture, device.tensor),
-        *(atomics.combined_lanes, atomics.shared_lane_passes),
+        *(shared.banks, shared.bank_bytes, timing_facts(device).shared_paired_lanes),
+        *(constant.words_per_pass, constant.word_bytes, device.architecture.warp_width),
+        *(has_banked_l1(device), device.l1 is None, l1.line_bytes, device.l2.sector_bytes),
+        *(device.coalescing, device.segments),
+        device.atomics.shared_lane_passes if any(map(serialises_lanes, rows)) else None,
+        device.texture if any(map(is_texel, rows)) else None,
     )
 
 
-def _executed(trace: Trace, pipeline: tuple[Pipeline, ...], device: Device) -> TimedKernel:
+def _executed(
+    trace: Trace,
+    pipeline: tuple[Pipeline, ...],
+    tensor: Floats,
+    tensor_latency: Floats,
+    device: Device,
+) -> TimedKernel:
     """The kernel with its events and what they take, before anything is known of its memory."""
     rows = trace.instructions
     assert trace.paths is not None, "timed_kernel refuses traces without paths"
     paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
-    tensor, tensor_latency = tensor_cycles(rows, device)
     has_none = (tensor > 0.0) | _is_bulk(rows)
     reads, writes = scoreboards(rows) if is_scheduled(rows) else _registers(rows)
     native = native_accesses(rows)
