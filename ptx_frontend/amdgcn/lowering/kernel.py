@@ -11,7 +11,7 @@ from kernelcast.ptx_frontend.amdgcn.encoding import padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
 from kernelcast.ptx_frontend.amdgcn.lowering.clamped import CLAMPED
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
-from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
+from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     has_ids_apart,
     is_rdna,

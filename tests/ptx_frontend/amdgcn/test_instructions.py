@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from tests.ptx_frontend.amdgcn.assembly import LANES, lowered
+from tests.ptx_frontend.amdgcn.assembly import LANES, NARROW, lowered, lowered_for_rdna
 
 Words = npt.NDArray[np.uint32]
 X = np.random.default_rng(7).integers(0, 1 << 32, LANES).astype(np.uint32)
@@ -25,6 +25,18 @@ def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
     for engine in ("jit", "reference"):
         out = np.zeros(LANES, np.uint32)
         kernel.run(grid=1, block=LANES, args=[out, x], engine=engine, warp_width=LANES)
+        found.append(out)
+    assert np.array_equal(found[0], found[1])
+    return found[0]
+
+
+def executed_narrow(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
+    """The same on RDNA, whose wavefronts have 32 lanes."""
+    kernel = lowered_for_rdna(tmp_path, body)
+    found = []
+    for engine in ("jit", "reference"):
+        out = np.zeros(NARROW, np.uint32)
+        kernel.run(grid=1, block=NARROW, args=[out, x], engine=engine, warp_width=NARROW)
         found.append(out)
     assert np.array_equal(found[0], found[1])
     return found[0]
