@@ -21,6 +21,11 @@ _SMALL = np.concatenate([np.linspace(-10, 10, 4001), np.geomspace(1e-30, 1e-3, 5
 _WIDE = np.concatenate([_SMALL, np.geomspace(10, 3e38, 3000), -np.geomspace(10, 3e38, 3000)])
 _POSITIVE = np.concatenate([np.geomspace(1e-37, 3e38, 5000), np.linspace(0.5, 2, 3001)])
 _UNIT = np.linspace(-1, 1, 4001)
+_QUARTERS = np.append(np.pi / 2 * np.array([1, 2, 3, 4, 1e3]), 6381956970095103.0 * 2.0**797)
+_ANGLES = np.concatenate(
+    [_WIDE, np.geomspace(1e5, 1e308, 4001), _QUARTERS, np.nextafter(_QUARTERS, 0), [0.0, 2.0**20]]
+)
+"""Those next to multiples of pi / 2 are hard; one is the hardest double (Muller et al., 11.2)."""
 FLOAT = {
     # name -> (points, what it is, units in the last place)
     "exp2f": (_SMALL, np.exp2, 1),
@@ -56,6 +61,9 @@ DOUBLE = {
     "log10": (_POSITIVE, np.log10, 3),
     "expm1": (_SMALL, np.expm1, 2),
     "tanh": (_SMALL, np.tanh, 4),
+    "sin": (_ANGLES, np.sin, 1),
+    "cos": (_ANGLES, np.cos, 1),
+    "tan": (_ANGLES, np.tan, 3),
 }
 
 
@@ -73,7 +81,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Any:
     kernels = [one.format(name, "float") for name in FLOAT]
     kernels += [one.format(name, "double") for name in DOUBLE]
     includes = "".join(
-        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf")
+        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf", "angles")
     )
     file = tmp_path_factory.mktemp("library") / "all.hip"
     file.write_text("#include <hip/hip_runtime.h>\n" + includes + "".join(kernels) + two)
