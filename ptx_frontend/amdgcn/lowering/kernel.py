@@ -132,8 +132,11 @@ class _KernelLowering:
         site = Site(code, instruction, self._is_scc_read(number))
         is_vector = opcode.startswith(_VECTOR)
         code.guard = Guard(code.exec, negated=False) if is_vector else None
+        all_lanes = code.exec
         if is_dpp(instruction):
             site = replace(site, instruction=with_first_operand(code, instruction))
+            assert code.guard is not None
+            code.exec = code.guard.register
         if lower_control(site, blocks) or lower_scalar_load(site, self._arguments_of(instruction)):
             pass
         elif instruction.partner is not None:
@@ -148,7 +151,7 @@ class _KernelLowering:
                 lower(site)
         else:
             raise code.refused("it is not executed")
-        code.guard = None
+        code.guard, code.exec = None, all_lanes
         if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
             code.finish()
         self._places.follow(instruction)

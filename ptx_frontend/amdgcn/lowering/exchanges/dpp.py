@@ -39,8 +39,8 @@ def is_dpp(instruction: AsmInstruction) -> bool:
 def with_first_operand(code: Writer, instruction: AsmInstruction) -> AsmInstruction:
     """The instruction with what it reads from another lane in a register of its own.
 
-    The guard is that of the lanes that write. UnsupportedInstruction for patterns that are not
-    known, and for what writes a mask of which lanes are left out.
+    The guard is that of the lanes that write: the others are zero in a mask that it writes.
+    UnsupportedInstruction for patterns that are not known.
     """
     modifiers, operands = instruction.modifiers, list(instruction.operands)
     index = 2 if "_co_" in instruction.opcode else 1
@@ -48,8 +48,6 @@ def with_first_operand(code: Writer, instruction: AsmInstruction) -> AsmInstruct
     match = _REGISTER.search(operands[index]) if len(operands) > index else None
     if pattern is None or match is None:
         raise code.refused("its DPP control")
-    if _writes_mask(instruction) and not _everyone_writes(modifiers):
-        raise code.refused("DPP of what writes a mask of lanes")
     code.guard = None
     lane, is_there = _PATTERNS[pattern](code, modifiers[pattern])
     found = code.register(32)
@@ -73,15 +71,6 @@ def with_first_operand(code: Writer, instruction: AsmInstruction) -> AsmInstruct
     code.guard = Guard(code.compute("mov.pred", 1, writes), negated=False)
     operands[index] = _REGISTER.sub(_EXCHANGED, operands[index])
     return replace(instruction, operands=tuple(operands))
-
-
-def _writes_mask(instruction: AsmInstruction) -> bool:
-    return instruction.opcode.startswith("v_cmp") or "_co_" in instruction.opcode
-
-
-def _everyone_writes(modifiers: Mapping[str, str]) -> bool:
-    masks = (int(modifiers.get(name, "0xf"), 0) for name, _, _ in _MASKS)
-    return "bound_ctrl" in modifiers and all(mask == _ALL for mask in masks)
 
 
 def _reads_all(modifiers: Mapping[str, str]) -> bool:
