@@ -32,6 +32,7 @@ from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.kernel.texture_passes import texture_passes
 from kernelcast.simcore.timing.kernel.timed_kernel import (
     MemoryLevels,
+    MemorySideShares,
     Pipeline,
     TimedKernel,
     timing_facts,
@@ -89,6 +90,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         instructions=tuple(rows),
         schedule=schedule,
         sectors_per_piece=_sectors_per_piece(memory.traffic, device.l2.sector_bytes),
+        memory_side=_memory_side(memory.traffic),
         longest=longest,
     )
     scheduled = scheduled_kernel(kernel, trace.schedule, trace.placed_regions)
@@ -267,6 +269,18 @@ def _sectors_per_piece(traffic: TrafficResult, sector_bytes: int) -> float:
     pieces = int(counts.read_pieces.sum()) + written * int(counts.written_pieces.sum())
     moved = float((counts.dram_reads * traffic.transaction_bytes + _written(traffic)).sum())
     return moved / sector_bytes / pieces if pieces else math.inf
+
+
+def _memory_side(traffic: TrafficResult) -> MemorySideShares:
+    """What the cache between L2 and DRAM has of what moves there."""
+    counts, hits = traffic.by_instruction, traffic.memory_side_hits
+    reads = int(counts.dram_reads.sum())
+    if not hits or not reads:
+        return MemorySideShares()
+    moved = float((counts.dram_reads * traffic.transaction_bytes + _written(traffic)).sum())
+    return MemorySideShares(
+        min(1.0, hits * traffic.transaction_bytes / moved), min(1.0, hits / reads)
+    )
 
 
 def _lanes_of(trace: Trace) -> Floats:

@@ -129,7 +129,7 @@ def sm_machine(
     schedulers = device.sm.warp_schedulers
     partitioned, cycles = _units(device, timing, width, without)
     gone = without.__contains__
-    latency = _latencies(timing, without)
+    latency = _latencies(timing, _cycles_beyond_l2(kernel, device, timing), without)
     l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
     dram = 0.0
     if not gone(Component.DRAM_BANDWIDTH):
@@ -281,9 +281,18 @@ class _Latencies(NamedTuple):
     dram: int
 
 
-def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
+def _cycles_beyond_l2(kernel: TimedKernel, device: Device, timing: TimingFacts) -> float:
+    """The mean latency of what L2 lacks: of DRAM, or of the cache between."""
+    facts = device.memory_side
+    if facts is None:
+        return timing.dram_latency_cycles
+    share = kernel.memory_side.read
+    return share * facts.latency_cycles + (1.0 - share) * timing.dram_latency_cycles
+
+
+def _latencies(timing: TimingFacts, beyond_l2: float, without: frozenset[Component]) -> _Latencies:
     units = np.array([_whole(timing.latency_of(item.value)) for item in PIPELINES[:TENSOR]] + [0])
-    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
+    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, beyond_l2)
     l1, l2, dram = (
         1 if Component.MEMORY_LATENCY in without else _whole(cycles) for cycles in memory
     )
@@ -326,13 +335,18 @@ def _dram_cycles(
     """Cycles of a sector at the SM's share of the DRAM bandwidth.
 
     The bandwidth is what is attainable with the kernel's mix of reads and writes, and with as many
-    pieces of DRAM as it begins.
+    pieces of DRAM as it begins. A cache between L2 and DRAM passes all sectors on at its own
+    bandwidth, of which DRAM moves what it lacks.
     """
     bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
     seconds = device.l2.sector_bytes / bandwidth
     if timing.dram_pieces_per_s:
         seconds = max(seconds, 1.0 / (timing.dram_pieces_per_s * kernel.sectors_per_piece))
+    if device.memory_side is not None:
+        seconds *= 1.0 - kernel.memory_side.moved
+        passing = device.l2.sector_bytes / device.memory_side.bandwidth_bytes_per_s
+        seconds = max(seconds, passing)
     return seconds * busy_sms * device.running_clock_hz
 
 
