@@ -107,8 +107,8 @@ def _lane_of(call: BuiltinCall, pattern: int) -> _Found:
         place = call.compute("add.u32", 32, place, Immediate(distance & 0xFFFFFFFF))
         return _in_row(call, place), call.compute("setp.le.u32", 1, place, Immediate(_LAST))
     if pattern in _ROTATED:
-        distance = Immediate(-(pattern & _LAST) & 0xFFFFFFFF)
-        return _in_row(call, call.compute("add.u32", 32, own, distance)), None
+        back = Immediate(-(pattern & _LAST) & 0xFFFFFFFF)
+        return _in_row(call, call.compute("add.u32", 32, own, back)), None
     if pattern in _OF_WAVEFRONT:
         return _of_wavefront(call, own, *_OF_WAVEFRONT[pattern])
     if pattern in _MIRRORED:

@@ -163,7 +163,7 @@ _WMMA: Mapping[str, Handler] = {
     "bf16.16x16x16.bf16": _of_shorts("bf16", is_narrow=True),
     **{f"i32.16x16x16.iu{bits}": _of_integers(bits) for bits in (4, 8)},
 }
-"""By the names without the types of vectors at their ends, among which `f16` is."""
+"""Names are without the types of vectors at their ends, among which `f16` is."""
 AMD_MATRIX: Mapping[str, Handler] = {
     **{name: _product(name) for name in _KNOWN},
     **{f"wmma.{name}": lower for name, lower in _WMMA.items()},

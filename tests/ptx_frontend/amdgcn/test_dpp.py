@@ -55,7 +55,7 @@ NARROW_PATTERNS = {
     "row_shr:5": PATTERNS["row_shr:5"][:NARROW],
     "dpp8:[7,0,6,1,5,2,4,3]": np.arange(NARROW) // 8 * 8 + np.array([7, 0, 6, 1, 5, 2, 4, 3] * 4),
 }
-"""The same of RDNA (RDNA 3 ISA, 7.4)."""
+"""Patterns of RDNA, and the lane that each lane reads (RDNA 3 ISA, 7.4)."""
 
 
 @pytest.mark.parametrize("pattern", NARROW_PATTERNS)

@@ -31,7 +31,7 @@ def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
 
 
 def executed_narrow(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
-    """The same on RDNA, whose wavefronts have 32 lanes."""
+    """What a kernel of RDNA leaves, whose wavefronts have 32 lanes."""
     kernel = lowered_for_rdna(tmp_path, body)
     found = []
     for engine in ("jit", "reference"):

@@ -119,7 +119,7 @@ def test_what_was_written_is_there() -> None:
 
 
 def cycles_of_third_pass(on: Device) -> float:
-    """Of a chase of pointers through an array, from line to line, by one thread."""
+    """One thread chases pointers through an array, from line to line."""
     array = words(BYTES)
     array[:: LINE // 4] = (np.arange(1, STEPS + 1) % STEPS) * LINE
     found = []
@@ -132,7 +132,7 @@ def cycles_of_third_pass(on: Device) -> float:
 
 @pytest.mark.parametrize("name", ["rx-6900-xt", "rx-7900-xtx", "mi300x", "mi300a"])
 def test_a_hit_takes_the_latency_of_the_device_file(name: str) -> None:
-    """Beside the same chase without such a cache: the difference of the two latencies a step.
+    """A step is sooner than without such a cache by the difference of the two latencies.
 
     Mean latencies are whole cycles, half a cycle off at most in two and in three passes.
     """

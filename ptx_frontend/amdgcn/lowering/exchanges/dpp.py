@@ -26,7 +26,7 @@ _REGISTER = re.compile(r"v\d+")
 _ROW, _LAST = 16, 15
 _ALL = 0xF
 _MASKS = (("row_mask", 4, 3), ("bank_mask", 2, 3))
-"""Their names, the bits of a lane's number below those that they look at, and the mask of these."""
+"""Names, the bits of a lane's number below those that a mask looks at, and which these are."""
 _Found = tuple[Operand, Operand | None]
 """The lane that is read, and where there is one; None for all lanes."""
 

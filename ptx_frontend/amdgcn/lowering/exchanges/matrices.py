@@ -116,7 +116,7 @@ def _write(site: Site, values: list[Operand]) -> None:
 
 
 def _signs(site: Site) -> list[tuple[bool, bool]]:
-    """Of each operand: whether its sign is turned, and whether it is made positive before.
+    """Whether the sign of each operand is turned, and whether it is made positive before.
 
     `neg_lo` is for the lower halves and `neg_hi` for the upper ones of A and B, of C it is the
     magnitude (RDNA 3 ISA, 7.9).

@@ -144,10 +144,9 @@ def _swizzle_lane(site: Site, mode: int) -> Operand:
         within = code.compute("and.b32", 32, chosen, Immediate(3))
         first = code.compute("and.b32", 32, own, Immediate(0xFFFFFFFC))
         return code.compute("or.b32", 32, first, within)
-    kept, added, turned = (Immediate(mode >> shift & 31) for shift in (0, 5, 10))
-    within = code.compute("and.b32", 32, own, kept)
-    within = code.compute("or.b32", 32, within, added)
-    within = code.compute("xor.b32", 32, within, turned)
+    within = code.compute("and.b32", 32, own, Immediate(mode & 31))
+    within = code.compute("or.b32", 32, within, Immediate(mode >> 5 & 31))
+    within = code.compute("xor.b32", 32, within, Immediate(mode >> 10 & 31))
     first = code.compute("and.b32", 32, own, Immediate(_GROUP))
     return code.compute("or.b32", 32, first, within)
 

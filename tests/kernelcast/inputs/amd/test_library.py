@@ -25,7 +25,7 @@ _QUARTERS = np.append(np.pi / 2 * np.array([1, 2, 3, 4, 1e3]), 6381956970095103.
 _ANGLES = np.concatenate(
     [_WIDE, np.geomspace(1e5, 1e308, 4001), _QUARTERS, np.nextafter(_QUARTERS, 0), [0.0, 2.0**20]]
 )
-"""Those next to multiples of pi / 2 are hard; one is the hardest double (Muller et al., 11.2)."""
+"""Angles next to multiples of pi / 2 are hard; one is the hardest double (Muller et al., 11.2)."""
 FLOAT = {
     # name -> (points, what it is, units in the last place)
     "exp2f": (_SMALL, np.exp2, 1),

@@ -20,6 +20,7 @@ from kernelcast.inputs.amd.translated_ptx import amd_code
 from kernelcast.inputs.amd.translation import memory, module_text
 from kernelcast.inputs.amd.translation.loop_entries import gates_of
 from kernelcast.simcore.isa.ir.kernel import Store
+from kernelcast.simcore.launch.launch import Argument
 from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend.amdgcn.random_programs import LANES, compared
 
@@ -201,8 +202,8 @@ def test_directed_roundings_of_fused_doubles_are_exact(mode: str, tmp_path: Path
     kernel = written(tmp_path, body, 8)
     given = fused_operands()
     out, exact = np.zeros(256), np.zeros(256)
-    launch = {"grid": 4, "block": 64, "devices": ["mi210"]}
-    kernel.run(args=[out, np.concatenate(given)], code="native", **launch)
+    arguments: list[Argument] = [out, np.concatenate(given)]
+    kernel.run(grid=4, block=64, args=arguments, devices=["mi210"], code="native")
     for place, numbers in enumerate(zip(*given, strict=True)):
         a, b, c = (Fraction(float(number)) for number in numbers)
         total = a * b + c

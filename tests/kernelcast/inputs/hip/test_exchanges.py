@@ -86,7 +86,7 @@ def forms(tmp_path: Path, text: str, kernel: str, architecture: str, *options: s
 
 
 def run(kernel: Any, width: int, *arguments: Array) -> None:
-    """On both engines, whose results must be the same bits; they are left in the arguments."""
+    """Runs a kernel on both engines, whose results must be equal; the arguments hold them."""
     copies = [argument.copy() for argument in arguments]
     for engine, given in (("reference", copies), ("jit", arguments)):
         kernel.run(grid=1, block=width, args=list(given), engine=engine, warp_width=width)
