@@ -10,17 +10,20 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from kernelcast.errors import KernelcastError, SourceError
+from kernelcast.execution.code import AMD_EXECUTED
+from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.embedded_code import Units, open_units
 from kernelcast.inputs.fat_binary import CodeKind
 from kernelcast.inputs.source_file import COMPILED_SUFFIXES, has_units, load_source
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import is_rdna
 from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Parameter
 from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
@@ -35,7 +38,8 @@ __all__ = [
     "small_launch",
 ]
 
-_WARP_WIDTH = 32
+_WARP_WIDTH, _WAVEFRONT = 32, 64
+"""Lanes of a warp, and of a wavefront of AMD's GPUs but those of RDNA."""
 _THREADS = 2 * _WARP_WIDTH
 _POINTER_BYTES = 8
 _BUFFER_BYTES = 4096
@@ -106,18 +110,23 @@ def check_file(
     """Every kernel of a file that `load_source` reads; a file that it does not is no error.
 
     Those of the `options` count that apply to such a file. `is_native`: the machine code in a file
-    goes before its PTX. `share` (n, m): of a file of many translation units, every m-th from n on.
+    goes before its PTX, and that for one of AMD's GPUs, if it is the architecture, before a source
+    that it is made of. `share` (n, m): of a file of many translation units, every m-th from n on.
     """
     file, name = Path(path), str(path)
-    chosen = _applicable(file, options or CompilerOptions())
+    chosen = _applicable(file, options or CompilerOptions(), is_native=is_native)
     try:
         if has_units(file):
             kinds = (CodeKind.CUBIN, CodeKind.PTX) if is_native else (CodeKind.PTX, CodeKind.CUBIN)
             with open_units(file, chosen.architecture, kinds=kinds) as units:
                 return _checked_units(name, units, share)
-        loaded = load_source(file, chosen)
+        loaded = load_source(file, _without_target(file, chosen) if is_native else chosen)
     except KernelcastError as error:
         return FileSupport(name, unreadable=_missing(error))
+    makes_code = loaded.native is not None and loaded.native.makes_amd_code
+    if is_native and makes_code and chosen.architecture in AMD_EXECUTED:
+        kernels = tuple(_checked_code(loaded, chosen.architecture))
+        return FileSupport(name, kernels, note=loaded.note)
     return FileSupport(name, tuple(_checked_module(loaded.module)), note=loaded.note)
 
 
@@ -162,6 +171,28 @@ def _checked_units(path: str, units: Units, share: tuple[int, int]) -> FileSuppo
     return merged
 
 
+def _without_target(file: Path, options: CompilerOptions) -> CompilerOptions:
+    """The options for a source that code for AMD's GPUs is made of, whichever it is for."""
+    is_source_for_all = file.suffix in (".cl", ".ptx", ".ll")
+    if is_source_for_all and options.architecture in AMD_EXECUTED:
+        return replace(options, architecture="")
+    return options
+
+
+def _checked_code(loaded: LoadedModule, architecture: str) -> Iterator[KernelSupport]:
+    """The kernels as machine code of one of AMD's architectures."""
+    assert loaded.native is not None
+    for name in loaded.module.kernels:
+        try:
+            kernel = loaded.native.amd_kernel(name, architecture)
+        except KernelcastError as error:
+            yield KernelSupport(name, "", (_missing(error),), architecture)
+        else:
+            yield _checked(kernel)
+    for name, reasons in loaded.module.rejected.items():
+        yield KernelSupport(name, "", tuple(map(_missing, reasons)))
+
+
 def _checked_module(module: Module) -> list[KernelSupport]:
     checked = [_checked(kernel) for kernel in module.kernels.values()]
     for kernel, reasons in module.rejected.items():
@@ -171,9 +202,13 @@ def _checked_module(module: Module) -> list[KernelSupport]:
     return checked
 
 
-def _applicable(path: Path, options: CompilerOptions) -> CompilerOptions:
+def _applicable(
+    path: Path, options: CompilerOptions, *, is_native: bool = False
+) -> CompilerOptions:
     if path.suffix in COMPILED_SUFFIXES:
         return options
+    if is_native and options.architecture in AMD_EXECUTED:
+        return CompilerOptions(options.architecture)
     return CompilerOptions() if path.suffix == ".ptx" else CompilerOptions(options.architecture)
 
 
@@ -236,6 +271,12 @@ def _argument(parameter: Parameter) -> Argument:
     return 1
 
 
+def _width(kernel: Kernel) -> int:
+    architecture = "" if kernel.machine is None else kernel.machine.architecture
+    is_wide = architecture in AMD_EXECUTED and not is_rdna(architecture)
+    return _WAVEFRONT if is_wide else _WARP_WIDTH
+
+
 def _prepare(kernel: Kernel, launch: Launch) -> str:
     """The engine that `auto` would take, after every engine has prepared the kernel."""
     # the engines take a while to import: only who checks pays
@@ -251,7 +292,7 @@ def _prepare(kernel: Kernel, launch: Launch) -> str:
     memory = LaunchMemory(kernel, launch)
     if not can_run(kernel):
         return "reference"
-    facts = launch_facts(kernel, launch, memory, _WARP_WIDTH, shared_bytes(kernel, launch))
+    facts = launch_facts(kernel, launch, memory, _width(kernel), shared_bytes(kernel, launch))
     source = generate(kernel, facts, dict(memory.symbols), records=True)
     emit_object(source.ir, _PLAIN_CODE)
     return "jit"

@@ -1,8 +1,8 @@
 """Workloads from their CUDA C++ text as HIP, for machine code of AMD's GPUs.
 
 The text is what the PTX beside it was made of. HIP takes it as it is: a file that includes it,
-headers of HIP's under CUDA's names, and exchanges of 32 lanes without masks, which have 64 bits
-there.
+headers of HIP's under CUDA's names, exchanges of 32 lanes without masks, which have 64 bits there,
+and vectors of CUDA 13 by their older names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from kernelcast.workload.workload import Workload
 __all__ = ["as_hip"]
 
 _EXCHANGE = "#define __shfl{0}_sync(mask, value, lane) __shfl{0}(value, lane, 32)\n"
+_VECTORS = "".join(f"#define {name}4_16a {name}4\n" for name in ("double", "make_double"))
+"""Four numbers at multiples of 16 bytes, which is what those of HIP are."""
 _HEADERS = {"cuda_fp16.h": "hip/hip_fp16.h", "cuda_bf16.h": "hip/hip_bf16.h"}
 
 
@@ -43,6 +45,7 @@ def as_hip(workload: Workload) -> Workload:
     _, folder = _folder()
     file = folder / f"{text.stem}.hip"
     exchanges = "".join(map(_EXCHANGE.format, ("", "_up", "_down", "_xor")))
-    file.write_text(f'#include <hip/hip_runtime.h>\n{exchanges}#include "{text.resolve()}"\n')
+    added = f"{exchanges}{_VECTORS}"
+    file.write_text(f'#include <hip/hip_runtime.h>\n{added}#include "{text.resolve()}"\n')
     options = replace(kernel.compilation, include=(*kernel.compilation.include, folder))
     return replace(workload, kernel=replace(kernel, source=file, compilation=options))

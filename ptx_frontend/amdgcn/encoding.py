@@ -32,7 +32,11 @@ _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_m
 _WITH_CONSTANT = ("v_madak", "v_madmk", "v_fmaak", "v_fmamk")
 _NOTHING, _OWN_COLUMN = "s_nop 0", 2
 _ALWAYS_TWO = ("_sdwa", "_dpp")
-_SHORT_WITHOUT_NAME = ("v_readfirstlane_b32", "v_nop", "v_swap_b32", "v_accvgpr_mov_b32")
+_LONG_DPP = "_e64_dpp"
+"""Three words: RDNA 3 has DPP of long vector instructions, too (RDNA 3 ISA, 7.4)."""
+_SHORT_WITHOUT_NAME = (
+    *("v_readfirstlane_b32", "v_nop", "v_swap_b32", "v_accvgpr_mov_b32", "v_permlane64_b32"),
+)
 """Short vector instructions that have one encoding only, which their names do not tell."""
 
 
@@ -47,6 +51,8 @@ def instruction_bytes(instruction: AsmInstruction) -> int:
         return _with_constant(instruction)
     if name.startswith(_WITH_CONSTANT):
         return _TWO_WORDS
+    if name.endswith(_LONG_DPP):
+        return _TWO_WORDS + _WORD
     if name.endswith("_e32") or name in _SHORT_WITHOUT_NAME:
         return _with_constant(instruction)
     if name.startswith("v_") and not name.endswith(_ALWAYS_TWO):

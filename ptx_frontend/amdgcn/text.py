@@ -25,7 +25,7 @@ _WORD = re.compile(
 )
 _TOGETHER = " :: "
 """What stands between two instructions that are issued as one."""
-_SPLIT = re.compile(r",\s*(?![^\[\]]*\])")
+_SPLIT = re.compile(r",\s*(?![^\[\]]*\])(?![^()]*\))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.device_view import DeviceView
 from kernelcast.simcore.device.host_link_facts import HostLinkFacts
+from kernelcast.simcore.device.memory_side_facts import MemorySideFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 from kernelcast.simcore.device.texture_facts import TextureFacts
@@ -249,6 +250,7 @@ class Device(DeviceView):
     atomics: AtomicFacts = field(default_factory=AtomicFacts)
     texture: TextureFacts | None = None
     host_link: HostLinkFacts | None = None
+    memory_side: MemorySideFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

@@ -37,6 +37,7 @@ from kernelcast.simcore.device.device import (
     Source,
 )
 from kernelcast.simcore.device.host_link_facts import HostLinkFacts
+from kernelcast.simcore.device.memory_side_facts import MemorySideFacts
 from kernelcast.simcore.device.section import Facts, Section, section_named, section_names
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 from kernelcast.simcore.device.texture_facts import TextureFacts
@@ -62,6 +63,7 @@ _SECTIONS: dict[str, type] = {
     "atomics": AtomicFacts,
     "texture": TextureFacts,
     "host_link": HostLinkFacts,
+    "memory_side": MemorySideFacts,
 }
 """Sections that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
@@ -205,6 +207,7 @@ class _Reader:
             atomics=self._optional_section("atomics", AtomicFacts) or AtomicFacts(),
             texture=self._optional_section("texture", TextureFacts),
             host_link=self._optional_section("host_link", HostLinkFacts),
+            memory_side=self._optional_section("memory_side", MemorySideFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

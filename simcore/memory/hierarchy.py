@@ -11,6 +11,8 @@
 * DRAM is read for each sector that L2 lacks, and written for each dirty sector when its line is
   evicted, whichever launch made it dirty. What is left dirty counts for the launch that leaves it.
   Where `partial_write_fills`, a sector that is not known completely is read before it is written.
+* A cache at the side of memory has what L2 has read and written, whichever was used last. What L2
+  reads and it has does not come from DRAM. Writes go through it.
 
 * Where a device makes segments (compute capability 1.x), all but texture fetches reach DRAM
   uncached, as transactions of their own sizes.
@@ -54,6 +56,7 @@ __all__ = [
     "caches_of",
     "cold_l1",
     "cold_l2",
+    "cold_memory_side",
     "traffic_result",
 ]
 
@@ -123,7 +126,13 @@ class TrafficResult:
     @property
     def dram_read_transactions(self) -> int:
         """DRAM transactions that read, with those that fill partly written sectors."""
-        return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
+        reads = int(self.by_instruction.dram_reads.sum()) - self.memory_side_hits
+        return reads + self.fill_reads
+
+    @property
+    def memory_side_hits(self) -> int:
+        """What L2 reads from the cache between it and DRAM, in transactions."""
+        return int(self.by_instruction.memory_side_hits.sum())
 
 
 def traffic_result(
@@ -146,6 +155,7 @@ def traffic_result(
         by_instruction=counts._replace(
             dram_reads=counts.dram_reads * transactions,
             dram_writes=counts.dram_writes * transactions,
+            memory_side_hits=counts.memory_side_hits * transactions,
         ),
         sector_bytes=sector,
         transaction_bytes=transaction,
@@ -185,6 +195,17 @@ def cold_l2(device: Device) -> CacheState:
     )
 
 
+def cold_memory_side(device: Device) -> CacheState:
+    """The cache between L2 and DRAM; a device without one gets one of a line that nothing uses."""
+    facts, sector = device.memory_side, device.l2.sector_bytes
+    lines = replace(device.l2, partitions=1, replacement="lru", index="modulo")
+    if facts is None:
+        one = replace(lines, capacity_bytes=lines.line_bytes, ways=1)
+        return empty_cache(one, sector, sector, instances=1, keeps_dirty=False)
+    own = replace(lines, capacity_bytes=facts.capacity_bytes, ways=facts.ways)
+    return empty_cache(own, sector, sector, instances=1, keeps_dirty=False)
+
+
 def cold_l1(device: Device) -> CacheState:
     """The first level; a device without one gets one that no access uses."""
     sector, facts = device.l2.sector_bytes, device.l1
@@ -211,6 +232,7 @@ def caches_of(
         l2,
         late_hits([item.l2_cycles for item in versions], instructions),
         late_hits([item.dram_cycles for item in versions], instructions),
+        cold_memory_side(device),
     )
 
 

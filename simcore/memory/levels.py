@@ -37,6 +37,7 @@ __all__ = [
     "L1_UPDATE",
     "L2_READS",
     "L2_WRITES",
+    "MEMORY_SIDE_HITS",
     "REQUESTED",
     "REQUESTS",
     "SECTORS",
@@ -68,6 +69,7 @@ class Counters(NamedTuple):
     `merged_writes`: sectors of stores that L1 hands on together with those of the store before.
     `l1_pending` and `l2_pending` of the hits find a sector that is still on its way.
     `read_pieces`, `written_pieces`: pieces that DRAM begins for them (`dram_pieces`).
+    `memory_side_hits` of the `dram_reads` are in the cache between L2 and DRAM, where there is one.
     """
 
     requests: Ints
@@ -88,6 +90,7 @@ class Counters(NamedTuple):
     merged_writes: Ints
     read_pieces: Ints
     written_pieces: Ints
+    memory_side_hits: Ints
 
 
 class Access(NamedTuple):
@@ -105,15 +108,19 @@ class Access(NamedTuple):
 
 
 class Caches(NamedTuple):
-    """The L1 of each SM, the L2, and their hits on what is still on its way."""
+    """The L1 of each SM, the L2, and their hits on what is still on its way.
+
+    `memory_side`: the cache between L2 and DRAM, of one line where there is none.
+    """
 
     l1: CacheState
     l2: CacheState
     l1_late: LateHits
     l2_late: LateHits
+    memory_side: CacheState
 
 
-TALLY_COLUMNS = 18
+TALLY_COLUMNS = 19
 """The counters of a pc begin at the word `count` of an array `tally`."""
 (
     REQUESTS,
@@ -134,6 +141,7 @@ TALLY_COLUMNS = 18
     MERGED_WRITES,
     READ_PIECES,
     WRITTEN_PIECES,
+    MEMORY_SIDE_HITS,
 ) = range(len(Counters._fields))
 
 
@@ -158,6 +166,24 @@ def _instruction(count: np.uint64) -> int:
 
 
 @compiled
+def _found_at_memory_side(caches: Caches, line: int, fetched: int) -> int:
+    """Transactions of what L2 fetches that the cache behind it has; the others come into it."""
+    cache = caches.memory_side
+    if len(cache.tags) == 1:
+        return 0
+    missing = fetch(cache, open_line(cache, 0, line), fetched)
+    return fetched_groups(caches.l2, fetched & ~missing)
+
+
+@compiled
+def _keep_at_memory_side(caches: Caches, line: int, sectors: int) -> None:
+    """Stores leave whole sectors in the cache behind L2, as if they went on there at once."""
+    cache = caches.memory_side
+    if len(cache.tags) > 1 and sectors:
+        add_valid(cache.masks, open_line(cache, 0, line), sectors)
+
+
+@compiled
 def _read_l2_line(
     caches: Caches, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64, now: int
 ) -> None:
@@ -175,6 +201,7 @@ def _read_l2_line(
         count_late(caches.l2_late, _instruction(count), l2, slot, now, hits)
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
+        add(tally, count, MEMORY_SIDE_HITS, _found_at_memory_side(caches, line, fetched))
         add(tally, count, READ_PIECES, begins(l2.begun, line, line_bytes(l2), READ))
         l2.arrivals[np.uint64(slot)] = now
     if first != slot:
@@ -274,9 +301,9 @@ def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
 
 
 @compiled
-def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
+def write_l2(caches: Caches, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
-    at, words, sm = access.lines.l2_at, access.words, access.sm
+    l2, at, words, sm = caches.l2, access.lines.l2_at, access.words, access.sm
     mask_at, cleaned, partial, merged, pieces = access.lines.masks_at, 0, 0, 0, 0
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
@@ -284,6 +311,7 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
+        _keep_at_memory_side(caches, line, whole)
         slot = open_line(l2, home(l2, line), line)
         if joins_store(l2, slot, sm, access.now):
             merged += count_bits(np.uint64(touched))
@@ -309,14 +337,15 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
 
 
 @compiled
-def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
+def write_around_l2(caches: Caches, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes straight to DRAM, without write-allocation, and drops what L2 holds of it."""
-    at, words, pieces = access.lines.l2_at, access.words, 0
+    l2, at, words, pieces = caches.l2, access.lines.l2_at, access.words, 0
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
         touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         pieces += begins(l2.begun, line, line_bytes(l2), WRITTEN)
+        _keep_at_memory_side(caches, line, whole)
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
         slot = find(l2, home(l2, line), line)

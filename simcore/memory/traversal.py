@@ -309,7 +309,7 @@ def traverse(
     A stretch of memory is 2^`l1_shift` lines of L1 and 2^`l2_shift` of L2. Atomics read and write
     their sectors at L2.
     """
-    l1, l2 = caches.l1, caches.l2
+    l1 = caches.l1
     for number in range(count):
         head = number * HEAD_WORDS
         stretch = requests.heads[np.uint64(head + STRETCH)]
@@ -334,6 +334,6 @@ def traverse(
             if role != L1_BYPASS:
                 write_l1(l1, role, access)
             if paths.l2_allocates_writes:
-                write_l2(l2, access, tally, row)
+                write_l2(caches, access, tally, row)
             else:
-                write_around_l2(l2, access, tally, row)
+                write_around_l2(caches, access, tally, row)

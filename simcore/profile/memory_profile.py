@@ -35,6 +35,7 @@ def memory_traffic(trace: Trace, result: TrafficResult) -> MemoryTraffic:
         dram_read_transactions=float(result.dram_read_transactions),
         dram_write_transactions=float(result.dram_write_transactions),
         left_write_transactions=float(result.left_writes),
+        memory_side_hits=float(result.memory_side_hits),
         sector_bytes=result.transaction_bytes,
         global_load_requests=total(counts.requests, "load"),
         global_store_requests=total(counts.requests, "store"),

@@ -117,6 +117,8 @@ class MemoryTraffic:
     global_store_transactions: float | None = None
     left_write_transactions: float = 0.0
     """What L2 still holds when the launch ends, of those that DRAM writes."""
+    memory_side_hits: float = 0.0
+    """What L2 reads from a cache between it and DRAM: no transactions of DRAM."""
 
     @property
     def within_launch(self) -> MemoryTraffic:

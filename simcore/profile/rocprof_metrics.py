@@ -39,7 +39,8 @@ def rocprof_metrics(profile: KernelProfile) -> Iterator[RocprofMetric]:
         yield "TCC_HIT_sum", hits, "sectors", "reads that L2 has"
         yield "TCC_MISS_sum", traffic.l2_read_sectors - hits, "sectors", "reads that L2 lacks"
     each = traffic.sector_bytes / _KIB
-    yield "FETCH_SIZE", traffic.dram_read_transactions * each, "KB", "read from memory"
+    read = traffic.dram_read_transactions + traffic.memory_side_hits
+    yield "FETCH_SIZE", read * each, "KB", "read by L2 from memory or the cache beside it"
     yield "WRITE_SIZE", traffic.dram_write_transactions * each, "KB", "written to memory"
 
 

@@ -138,10 +138,12 @@ def _extrapolated(sample: _Sample, finished: TrafficResult, share: float) -> Sam
     written = finished.dram_write_transactions
     # a sector counts for the store that dirties it; when it is written is another matter
     dirtied = int(finished.by_instruction.dram_writes.sum())
-    of_reads = {"dram_reads": 1.0, "dram_writes": _ratio(finished.fill_reads, dirtied)}
+    fills_of_writes = _ratio(finished.fill_reads, dirtied)
+    of_reads = {"dram_reads": 1.0, "memory_side_hits": -1.0, "dram_writes": fills_of_writes}
     of_writes = {"dram_writes": _ratio(written, dirtied)}
-    fills = of_reads["dram_writes"] * float(columns["dram_writes"].sum())
-    reads = _with_error(sample, of_reads, float(columns["dram_reads"].sum()) + fills)
+    fills = fills_of_writes * float(columns["dram_writes"].sum())
+    missed = float((columns["dram_reads"] - columns["memory_side_hits"]).sum())
+    reads = _with_error(sample, of_reads, missed + fills)
     writes = of_writes["dram_writes"] * float(columns["dram_writes"].sum())
     left = min(finished.left_writes, round(writes))
     traffic = TrafficResult(

@@ -114,6 +114,7 @@ def _of_launch(
         l2_pending=counts.l2_pending + kept,
         dram_reads=np.rint(share * counts.dram_reads).astype(np.int64),
         read_pieces=np.rint(share * counts.read_pieces).astype(np.int64),
+        memory_side_hits=np.rint(share * counts.memory_side_hits).astype(np.int64),
     )
     made = int(counts.dram_writes.sum())
     left = min(made, device.l2.capacity_bytes // traffic.transaction_bytes)

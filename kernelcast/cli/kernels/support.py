@@ -38,7 +38,9 @@ def support(
     machine_code: Annotated[
         bool,
         typer.Option(
-            "--machine-code", help="Where a file has both, check its machine code, not its PTX."
+            "--machine-code",
+            help="Where a file has both, check its machine code, not its PTX; with --arch gfx90a "
+            "that of a source.",
         ),
     ] = False,
     json: options.Json = False,

@@ -28,7 +28,8 @@ __all__ = ["CodeObjects", "load_code_objects", "module_of_image"]
 
 _MOST_NAMES = 5
 _TYPES = {1: ScalarType.B8, 2: ScalarType.B16, 4: ScalarType.B32, 8: ScalarType.B64}
-_KINDS = ("by_value", "global_buffer")
+_BY_VALUE, _LOCAL_ARRAY = "by_value", "dynamic_shared_pointer"
+_KINDS = (_BY_VALUE, "global_buffer", _LOCAL_ARRAY)
 _ALIGNED = 16
 
 
@@ -153,8 +154,11 @@ def _parameter(told: ArgumentMetadata) -> Parameter:
     if told.kind not in _KINDS:
         raise InputError(f"the argument {told.name} is a {told.kind.replace('_', ' ')}")
     type_ = _TYPES.get(told.size, ScalarType.B8)
+    is_local_array = told.kind == _LOCAL_ARRAY
+    is_pointer = told.kind != _BY_VALUE and not is_local_array
+    is_struct = told.size not in _TYPES
     return Parameter(
-        told.name, type_, told.offset, told.size, told.size not in _TYPES, told.kind != _KINDS[0]
+        told.name, type_, told.offset, told.size, is_struct, is_pointer, is_local_array
     )
 
 

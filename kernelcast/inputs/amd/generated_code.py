@@ -19,6 +19,7 @@ from kernelcast.inputs.amd.retarget import retargeted
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata, read_code_object
 from kernelcast.ptx_frontend.amdgcn.lowering.kernel import lowered_kernel
+from kernelcast.ptx_frontend.amdgcn.lowering.local_arguments import with_places
 from kernelcast.ptx_frontend.amdgcn.text import read_kernel
 from kernelcast.simcore.host.amd_code import (
     AMD_ARCHITECTURES,
@@ -92,19 +93,13 @@ class GeneratedCode(NativeSource):
         """
         known = self.lowered.get((name, architecture))
         if known is None:
-            self._check_parameters(name)
             text = self.code(name, architecture).assembly
             code = read_kernel(text, name, f"{self.path} [{architecture} code]")
             resources = self.resources(name, architecture)
-            known = lowered_kernel(code, self.module.kernels[name], resources, architecture)
+            source = with_places(self.module.kernels[name], resources)
+            known = lowered_kernel(code, source, resources, architecture)
             self.lowered[name, architecture] = known
         return known
-
-    def _check_parameters(self, name: str) -> None:
-        """Raises InputError for local memory among the arguments, whose places differ."""
-        for parameter in self.module.kernels[name].parameters:
-            if parameter.is_local_array:
-                raise InputError(f"{self.path}: {name} is given local memory as an argument")
 
     def library_functions(self, name: str) -> tuple[str, ...]:
         """The functions of the device library that the kernel calls, without their types."""

@@ -25,15 +25,6 @@ def _aligned(unit: Operand | None, site: Site) -> None:
     code.set_vector(site.operands[0], found)
 
 
-def _median(kind: str, site: Site) -> None:
-    code = site.code
-    first, second, third = (site.integer(n) for n in (1, 2, 3))
-    low = code.compute(f"min.{kind}32", 32, first, second)
-    high = code.compute(f"max.{kind}32", 32, first, second)
-    inner = code.compute(f"min.{kind}32", 32, high, third)
-    code.set_vector(site.operands[0], site.main(f"max.{kind}32", 32, low, inner))
-
-
 def _byte_as_number(byte: int, site: Site) -> None:
     moved = site.code.compute("shr.u32", 32, site.integer(1), Immediate(8 * byte))
     part = site.code.compute("and.b32", 32, moved, Immediate(0xFF))
@@ -48,8 +39,6 @@ def _distance(site: Site) -> None:
 BIT_FIELDS: Mapping[str, Lowering] = {
     "v_alignbit_b32": partial(_aligned, None),
     "v_alignbyte_b32": partial(_aligned, _BYTE),
-    "v_med3_i32": partial(_median, "s"),
-    "v_med3_u32": partial(_median, "u"),
     "v_sad_u32": _distance,
     **{f"v_cvt_f32_ubyte{byte}": partial(_byte_as_number, byte) for byte in range(4)},
 }

@@ -6,14 +6,19 @@ the descriptors that LLVM writes say (`dx10_clamp`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate
 
-__all__ = ["CLAMPED"]
+__all__ = ["CLAMPED", "is_clamped_single", "lower_clamped_single"]
 
+_SINGLE = re.compile(r"v_(?!pk_|cmp|cvt_(?!f32_))\w+_f32")
+_ASIDE = "v65534"
+"""A register that no GPU has."""
 _ZERO, _LARGEST = Immediate(0), Immediate(0xFFFFFFFF)
 
 
@@ -38,17 +43,21 @@ def _signed(mnemonic: str, site: Site) -> None:
     site.code.set_vector(site.operands[0], found)
 
 
-def _float(mnemonic: str, count: int, site: Site) -> None:
-    if {"mul", "div"} & set(site.instruction.modifiers):
-        raise site.code.refused("output modifiers")
-    found = site.main(mnemonic, 32, *(site.number(n + 1) for n in range(count)))
-    site.code.set_vector(site.operands[0], found)
+def is_clamped_single(site: Site) -> bool:
+    """Whether a result of single precision is clamped, and nothing else is done with it."""
+    modifiers = site.instruction.modifiers
+    is_single = _SINGLE.search(site.opcode) is not None
+    return "clamp" in modifiers and is_single and not {"mul", "div"} & set(modifiers)
 
 
-def _quotient(site: Site) -> None:
-    found = site.main("div.rn.f32", 32, site.number(3), site.number(2))
-    clamped = site.code.compute("add.sat.f32", 32, found, _ZERO)
-    site.code.set_vector(site.operands[0], clamped)
+def lower_clamped_single(site: Site, lower: Lowering) -> None:
+    """Lowers the instruction for a register aside, whose value is clamped on its way."""
+    code, (target, *sources) = site.code, site.operands
+    code.set_vector(_ASIDE, code.word(target))  # what `v_fmac` adds to
+    aside = replace(site.instruction, operands=(_ASIDE, *sources))
+    lower(replace(site, instruction=aside))
+    clamped = code.compute("add.sat.f32", 32, code.word(_ASIDE), _ZERO)
+    code.set_vector(target, clamped)
 
 
 CLAMPED: Mapping[str, Lowering] = {
@@ -57,8 +66,4 @@ CLAMPED: Mapping[str, Lowering] = {
     "v_subrev_u32": partial(_difference, True),
     "v_add_i32": partial(_signed, "add.sat.s32"),
     "v_sub_i32": partial(_signed, "sub.sat.s32"),
-    "v_add_f32": partial(_float, "add.sat.f32", 2),
-    "v_mul_f32": partial(_float, "mul.sat.f32", 2),
-    "v_div_fixup_f32": _quotient,
-    "v_fma_f32": partial(_float, "fma.rn.sat.f32", 3),
 }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import double_operand
+from kernelcast.ptx_frontend.amdgcn.lowering.halves import half_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Operand
 
@@ -38,6 +39,8 @@ def _operand(kind: str, site: Site, index: int) -> Operand:
         return double_operand(site, index)
     if kind == "f32":
         return site.number(index)
+    if kind == "f16":
+        return half_operand(site, index)
     if kind.endswith("64"):
         return site.code.wide(site.operands[index], is_signed=kind == "s64")
     value = site.integer(index)
@@ -66,7 +69,7 @@ _ALL = {
     **{
         f"{name}_f{bits}": (relation, f"f{bits}")
         for name, relation in _FLOAT_RELATIONS.items()
-        for bits in (32, 64)
+        for bits in (16, 32, 64)
     },
     **{
         f"{name}_{kind}{bits}": (relation, f"{type_}{bits}")

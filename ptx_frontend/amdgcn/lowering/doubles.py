@@ -1,4 +1,4 @@
-"""Vector instructions of double and half precision, and what converts between types.
+"""Vector instructions of double precision, and what converts to and from it.
 
 Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 12.8 to 12.11. The quotient of
 `v_div_fixup_f64` is rounded correctly, as that of single precision is.
@@ -39,13 +39,6 @@ _TO_WORD = {
     "v_cvt_u32_f64": "cvt.rzi.u32.f64",
 }
 _FROM_INTEGER = {"v_cvt_f64_i32": "cvt.rn.f64.s32", "v_cvt_f64_u32": "cvt.rn.f64.u32"}
-_HALVES = {
-    "v_add_f16": "add.f16",
-    "v_sub_f16": "sub.f16",
-    "v_mul_f16": "mul.f16",
-    "v_max_f16": "max.f16",
-    "v_min_f16": "min.f16",
-}
 
 
 def double_operand(site: Site, index: int) -> Operand:
@@ -123,75 +116,11 @@ def _quotient(site: Site) -> None:
     _write(site, site.main("div.rn.f64", 64, double_operand(site, 3), double_operand(site, 2)))
 
 
-# ---- half precision ----
-
-
-def _half(site: Site, index: int) -> Operand:
-    """The lower half of operand `index`, or that which an encoding selects."""
-    text = site.operands[index]
-    is_negative = text.startswith("-") and not text[1:2].isdigit()
-    is_number = "." in text and not site.code.names(text.removeprefix("-"))
-    if "|" in text or "op_sel" in site.instruction.modifiers or is_number:
-        raise site.code.refused(f"operand {text!r} of 16 bits")
-    word = site.code.single(text.removeprefix("-")) if is_negative else site.integer(index)
-    if is_negative:
-        word = site.code.compute("xor.b32", 32, word, Immediate(0x8000))
-    return site.code.compute("cvt.u16.u32", 16, word)
-
-
-def _from_half(site: Site) -> None:
-    site.code.set_vector(site.operands[0], site.main("cvt.f32.f16", 32, _half(site, 1)))
-
-
-def _write_half(site: Site, value: Operand) -> None:
-    site.code.set_half(site.operands[0], site.code.compute("cvt.u32.u16", 32, value))
-
-
-def _to_half(site: Site) -> None:
-    _write_half(site, site.main("cvt.rn.f16.f32", 16, site.number(1)))
-
-
-def _of_halves(mnemonic: str, site: Site) -> None:
-    _write_half(site, site.main(mnemonic, 16, _half(site, 1), _half(site, 2)))
-
-
-def _fused_halves(site: Site) -> None:
-    _write_half(site, site.main("fma.rn.f16", 16, *(_half(site, n) for n in (1, 2, 3))))
-
-
-def _is_set(site: Site, name: str, index: int) -> bool:
-    """The flag of operand `index` in a list such as `op_sel:[0,1,0]`; none is set by default."""
-    flags = site.instruction.modifiers.get(name, "").strip("[]").split(",")
-    return index <= len(flags) and flags[index - 1] == "1"
-
-
-def _mixed(site: Site, index: int) -> Operand:
-    """A number of single precision, or a half of a register that `op_sel_hi` calls one."""
-    text, code = site.operands[index], site.code
-    if not _is_set(site, "op_sel_hi", index):
-        return site.number(index)
-    if text.strip("-|") != text:
-        raise code.refused(f"operand {text!r} of 16 bits")
-    word = code.single(text)
-    if _is_set(site, "op_sel", index):
-        word = code.compute("shr.u32", 32, word, Immediate(16))
-    return code.compute("cvt.f32.f16", 32, code.compute("cvt.u16.u32", 16, word))
-
-
-def _mixed_fused(to: str, site: Site) -> None:
-    """`v_fma_mix`: the result is a single, or rounded once more into a half of the register."""
-    code = site.code
-    found = site.main("fma.rn.f32", 32, *(_mixed(site, n) for n in (1, 2, 3)))
-    if to == "f32":
-        code.set_vector(site.operands[0], found)
-        return
-    half = code.compute("cvt.u32.u16", 32, code.compute("cvt.rn.f16.f32", 16, found))
-    half = code.compute("and.b32", 32, half, Immediate(0xFFFF))
-    own, kept = code.single(site.operands[0]), 0xFFFF0000
-    if to == "hi":
-        half, kept = code.compute("shl.b32", 32, half, Immediate(16)), 0xFFFF
-    rest = code.compute("and.b32", 32, own, Immediate(kept))
-    code.set_vector(site.operands[0], code.compute("or.b32", 32, rest, half))
+def _fraction(site: Site) -> None:
+    """What is above the next lower integer; less than one, whatever is rounded (ISA, 12.8)."""
+    code, value = site.code, double_operand(site, 1)
+    rest = site.main("sub.f64", 64, value, code.compute("cvt.rmi.f64.f64", 64, value))
+    _write(site, code.compute("min.f64", 64, rest, Immediate(0x3FEFFFFFFFFFFFFF)))
 
 
 DOUBLES: Mapping[str, Lowering] = {
@@ -200,17 +129,11 @@ DOUBLES: Mapping[str, Lowering] = {
     **{name: partial(_to_word, mnemonic) for name, mnemonic in _TO_WORD.items()},
     **{name: partial(_from_integer, mnemonic) for name, mnemonic in _FROM_INTEGER.items()},
     "v_cvt_f64_f32": _from_single,
+    "v_fract_f64": _fraction,
     "v_fma_f64": _fused,
     "v_fmac_f64": _added_up,
     "v_ldexp_f64": _scaled,
     "v_div_scale_f64": _division_scale,
     "v_div_fmas_f64": _fused,
     "v_div_fixup_f64": _quotient,
-    "v_cvt_f32_f16": _from_half,
-    "v_cvt_f16_f32": _to_half,
-    "v_fma_f16": _fused_halves,
-    "v_fma_mix_f32": partial(_mixed_fused, "f32"),
-    "v_fma_mixlo_f16": partial(_mixed_fused, "lo"),
-    "v_fma_mixhi_f16": partial(_mixed_fused, "hi"),
-    **{name: partial(_of_halves, mnemonic) for name, mnemonic in _HALVES.items()},
 }

@@ -9,9 +9,13 @@ from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
-from kernelcast.ptx_frontend.amdgcn.lowering.clamped import CLAMPED
+from kernelcast.ptx_frontend.amdgcn.lowering.clamped import (
+    CLAMPED,
+    is_clamped_single,
+    lower_clamped_single,
+)
 from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
-from kernelcast.ptx_frontend.amdgcn.lowering.dpp import is_dpp, with_first_operand
+from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     has_ids_apart,
     is_rdna,
@@ -29,7 +33,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
     SCC_READERS,
     SCC_WRITERS,
 )
-from kernelcast.ptx_frontend.amdgcn.lowering.site import Site
+from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.ptx_frontend.amdgcn.lowering.together import lower_together
 from kernelcast.ptx_frontend.amdgcn.lowering.vector import MASK_OPERANDS, VECTOR
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
@@ -132,8 +136,11 @@ class _KernelLowering:
         site = Site(code, instruction, self._is_scc_read(number))
         is_vector = opcode.startswith(_VECTOR)
         code.guard = Guard(code.exec, negated=False) if is_vector else None
+        all_lanes = code.exec
         if is_dpp(instruction):
             site = replace(site, instruction=with_first_operand(code, instruction))
+            assert code.guard is not None
+            code.exec = code.guard.register
         if lower_control(site, blocks) or lower_scalar_load(site, self._arguments_of(instruction)):
             pass
         elif instruction.partner is not None:
@@ -141,14 +148,10 @@ class _KernelLowering:
         elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
             clamped(site)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
-            site.check_modifiers()
-            if writes_part(site):
-                lower_part(site, lower)
-            else:
-                lower(site)
+            _lower_by_table(site, lower)
         else:
             raise code.refused("it is not executed")
-        code.guard = None
+        code.guard, code.exec = None, all_lanes
         if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
             code.finish()
         self._places.follow(instruction)
@@ -235,6 +238,18 @@ class _KernelLowering:
         if distance in _APERTURES:
             return Immediate(WINDOWS[_APERTURES[distance]] >> 32)
         raise code.refused(f"what lies {distance} bytes behind the arguments")
+
+
+def _lower_by_table(site: Site, lower: Lowering) -> None:
+    """Lowers an instruction with what is done to its result on the way."""
+    if is_clamped_single(site):
+        lower_clamped_single(site, lower)
+        return
+    site.check_modifiers()
+    if writes_part(site):
+        lower_part(site, lower)
+    else:
+        lower(site)
 
 
 def _mask_names(code: Writer, instructions: Sequence[AsmInstruction]) -> Iterator[str]:

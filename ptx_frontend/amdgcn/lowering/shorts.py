@@ -14,7 +14,7 @@ from itertools import zip_longest
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Operand
 
-__all__ = ["SHORTS"]
+__all__ = ["SHORTS", "short_operand", "with_halves"]
 
 _OF_TWO = {
     **{f"v_{name}_u16": f"{name}.u32" for name in ("add", "sub", "min", "max")},
@@ -25,7 +25,7 @@ _OF_TWO = {
 _SHIFTS = {"v_lshlrev_b16": "shl.b32", "v_lshrrev_b16": "shr.u32", "v_ashrrev_i16": "shr.s32"}
 
 
-def _with_halves(lower: Lowering) -> Lowering:
+def with_halves(lower: Lowering) -> Lowering:
     """Names the halves that `op_sel:[0,1,1]` chooses, of the operands and last of the result."""
 
     def lowered(site: Site) -> None:
@@ -40,7 +40,7 @@ def _with_halves(lower: Lowering) -> Lowering:
     return lowered
 
 
-def _operand(site: Site, index: int, mnemonic: str) -> Operand:
+def short_operand(site: Site, index: int, mnemonic: str = "") -> Operand:
     """16 bits as a word, with their sign where the operation is signed."""
     part = site.code.compute("cvt.u16.u32", 16, site.integer(index))
     if ".s" in mnemonic:
@@ -49,22 +49,22 @@ def _operand(site: Site, index: int, mnemonic: str) -> Operand:
 
 
 def _of_two(mnemonic: str, site: Site) -> None:
-    found = site.main(mnemonic, 32, *(_operand(site, n, mnemonic) for n in (1, 2)))
+    found = site.main(mnemonic, 32, *(short_operand(site, n, mnemonic) for n in (1, 2)))
     site.code.set_half(site.operands[0], found)
 
 
 def _reversed_difference(site: Site) -> None:
-    found = site.main("sub.u32", 32, _operand(site, 2, ""), _operand(site, 1, ""))
+    found = site.main("sub.u32", 32, short_operand(site, 2, ""), short_operand(site, 1, ""))
     site.code.set_half(site.operands[0], found)
 
 
 def _shift(mnemonic: str, site: Site) -> None:
-    found = site.main(mnemonic, 32, _operand(site, 2, mnemonic), site.amount(1, 16))
+    found = site.main(mnemonic, 32, short_operand(site, 2, mnemonic), site.amount(1, 16))
     site.code.set_half(site.operands[0], found)
 
 
 def _product_sum(site: Site) -> None:
-    found = site.main("mad.lo.u32", 32, *(_operand(site, n, "") for n in (1, 2, 3)))
+    found = site.main("mad.lo.u32", 32, *(short_operand(site, n, "") for n in (1, 2, 3)))
     site.code.set_half(site.operands[0], found)
 
 
@@ -87,4 +87,4 @@ _ALL: Mapping[str, Lowering] = {
     "v_mov_b16": _move,
     "v_cndmask_b16": _choice,
 }
-SHORTS: Mapping[str, Lowering] = {name: _with_halves(lower) for name, lower in _ALL.items()}
+SHORTS: Mapping[str, Lowering] = {name: with_halves(lower) for name, lower in _ALL.items()}

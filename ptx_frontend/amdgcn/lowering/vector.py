@@ -13,8 +13,10 @@ from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import BIT_FIELDS
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
+from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.extrema import EXTREMA
 from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
-from kernelcast.ptx_frontend.amdgcn.lowering.lanes import LANES
+from kernelcast.ptx_frontend.amdgcn.lowering.halves import HALVES
 from kernelcast.ptx_frontend.amdgcn.lowering.packed import PACKED
 from kernelcast.ptx_frontend.amdgcn.lowering.products import PRODUCTS
 from kernelcast.ptx_frontend.amdgcn.lowering.shorts import SHORTS
@@ -164,16 +166,6 @@ def _added_up(site: Site) -> None:
     _write(site, site.main("fma.rn.f32", 32, site.number(1), site.number(2), own))
 
 
-def _extremum_of_three(name: str, site: Site) -> None:
-    half = site.code.compute(f"{name}.f32", 32, site.number(1), site.number(2))
-    _write(site, site.main(f"{name}.f32", 32, half, site.number(3)))
-
-
-def _integer_of_three(mnemonic: str, site: Site) -> None:
-    half = site.code.compute(mnemonic, 32, site.integer(1), site.integer(2))
-    _write(site, site.main(mnemonic, 32, half, site.integer(3)))
-
-
 def _of_one(mnemonic: str, site: Site) -> None:
     _write(site, site.main(mnemonic, 32, site.number(1)))
 
@@ -195,6 +187,31 @@ def _bit_search(is_from_below: bool, site: Site) -> None:
     zeros = site.main("clz.b32", 32, turned)
     none = site.code.compute("setp.eq.u32", 1, value, _ZERO)
     _write(site, site.code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none))
+
+
+def _fraction(site: Site) -> None:
+    """What is above the next lower integer; less than one, whatever is rounded (ISA, 12.8)."""
+    code, value = site.code, site.number(1)
+    rest = site.main("sub.f32", 32, value, code.compute("cvt.rmi.f32.f32", 32, value))
+    _write(site, code.compute("min.f32", 32, rest, Immediate(0x3F7FFFFF)))
+
+
+def _of_turns(mnemonic: str, site: Site) -> None:
+    """The sine or cosine of an angle in turns."""
+    double = site.code.compute("add.f32", 32, *(2 * (site.number(1),)))
+    _write(site, site.main(f"opencl.{mnemonic}.f32", 32, double))
+
+
+def _equal_bits(site: Site) -> None:
+    found = site.code.compute("xor.b32", 32, site.integer(1), site.integer(2))
+    _write(site, site.main("not.b32", 32, found))
+
+
+def _bit_mask(site: Site) -> None:
+    """`v_bfm_b32`: so many ones, so far up."""
+    one = site.code.compute("shl.b32", 32, Immediate(1), site.amount(1))
+    ones = site.code.compute("sub.u32", 32, one, Immediate(1))
+    _write(site, site.main("shl.b32", 32, ones, site.amount(2)))
 
 
 def _scaled(site: Site) -> None:
@@ -286,6 +303,7 @@ VECTOR: Mapping[str, Lowering] = {
     "v_and_or_b32": partial(_of_three, "and.b32", "or.b32"),
     "v_or3_b32": partial(_of_three, "or.b32", "or.b32"),
     "v_xad_u32": partial(_of_three, "xor.b32", "add.u32"),
+    "v_xor3_b32": partial(_of_three, "xor.b32", "xor.b32"),
     "v_bfe_u32": partial(_field, "u"),
     "v_bfe_i32": partial(_field, "s"),
     "v_bfi_b32": _inserted,
@@ -300,6 +318,8 @@ VECTOR: Mapping[str, Lowering] = {
     **LANES,
     **DOUBLES,
     **FRACTIONS,
+    **HALVES,
+    **EXTREMA,
     "v_cndmask_b32": _chosen,
     **{name: partial(_float, mnemonic) for name, mnemonic in _FLOATS.items()},
     "v_subrev_f32": _reversed_float,
@@ -312,16 +332,14 @@ VECTOR: Mapping[str, Lowering] = {
     "v_ffbh_u32": partial(_bit_search, False),
     "v_ffbl_b32": partial(_bit_search, True),
     "v_div_fmas_f32": _fused,
-    **{
-        f"v_{name}3_{kind}32": partial(_integer_of_three, f"{name}.{'s' if kind == 'i' else 'u'}32")
-        for name in ("min", "max")
-        for kind in ("i", "u")
-    },
-    "v_max3_f32": partial(_extremum_of_three, "max"),
-    "v_min3_f32": partial(_extremum_of_three, "min"),
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
     **{name: partial(_of_integer, mnemonic) for name, mnemonic in _OF_INTEGER.items()},
     "v_ldexp_f32": _scaled,
+    "v_fract_f32": _fraction,
+    "v_sin_f32": partial(_of_turns, "sinpi"),
+    "v_cos_f32": partial(_of_turns, "cospi"),
+    "v_xnor_b32": _equal_bits,
+    "v_bfm_b32": _bit_mask,
     "v_div_scale_f32": _division_scale,
     "v_div_fixup_f32": _quotient,
     "v_perm_b32": _permuted_bytes,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kernelcast.ptx_frontend.llvm.builtins.amd_dpp import AMD_DPP
 from kernelcast.ptx_frontend.llvm.builtins.amd_lanes import AMD_LANES
 from kernelcast.ptx_frontend.llvm.builtins.amd_matrix import AMD_MATRIX
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
@@ -126,6 +127,7 @@ AMD_INTRINSICS: Mapping[str, Handler] = {
     **{name: _approximated(mnemonic) for name, mnemonic in _OF_FLOAT.items()},
     **{name: _approximated(m, is_float_only=True) for name, m in _OF_FLOAT_ONLY.items()},
     **AMD_LANES,
+    **AMD_DPP,
     **AMD_MATRIX,
     "wavefrontsize": _special(Special.WARP_WIDTH),
     "s.barrier": _barrier,

@@ -11,6 +11,7 @@ from kernelcast.ptx_frontend.llvm.builtins.ballots import lanes_below
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     ballot,
+    bit_of,
     lane_number,
     lowest_bit,
     read_lane,
@@ -50,7 +51,7 @@ _FLOAT_RELATIONS = {
     14: "neu",
 }
 """Numbers of llvm::CmpInst::Predicate."""
-_QUAD_MODE = 0x8000
+_QUAD_MODE, _ROTATION = 0x8000, 0xC000
 
 
 def _mask(call: BuiltinCall, predicate: Operand) -> Value:
@@ -120,11 +121,16 @@ def _of_lane(call: BuiltinCall) -> Value:
 
 
 def _swizzled(call: BuiltinCall) -> Value:
-    """`ds.swizzle`: the lane is that of a pattern, in four lanes or 32 (ISA, DS_SWIZZLE_B32)."""
+    """`ds.swizzle`: the lane is that of a pattern, in four lanes or 32 (ISA, DS_SWIZZLE_B32).
+
+    Zero comes from a lane that takes no part.
+    """
     value, pattern = call.site.arguments
     offset = pattern.parts[0]
     assert isinstance(offset, Immediate)
     own = lane_number(call)
+    if offset.bits >= _ROTATION:
+        raise call.refused("rotations")
     if offset.bits & _QUAD_MODE:
         place = call.compute("and.b32", 32, own, Immediate(3))
         shift = call.compute("shl.b32", 32, place, Immediate(1))
@@ -137,7 +143,10 @@ def _swizzled(call: BuiltinCall) -> Value:
         within = call.compute("or.b32", 32, within, Immediate(added))
         within = call.compute("xor.b32", 32, within, Immediate(turned))
         base = call.compute("and.b32", 32, own, Immediate(0xFFFFFFE0))
-    return _read(call, value, call.compute("or.b32", 32, base, within))
+    lane = call.compute("or.b32", 32, base, within)
+    is_there = bit_of(call, ballot(call, Immediate(1)), lane)
+    found = _read(call, value, lane).parts[0]
+    return call.value(call.select(32, is_there, found, Immediate(0)))
 
 
 AMD_LANES: Mapping[str, Handler] = {

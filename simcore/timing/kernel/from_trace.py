@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +15,9 @@ from kernelcast.simcore.host.distinct import distinct
 from kernelcast.simcore.host.shared_tables import Known, SharedTables
 from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
 from kernelcast.simcore.memory.banks import are_paired, banked_wavefronts, constant_wavefronts
-from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
-from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
-from kernelcast.simcore.timing.kernel.amd_rows import is_scalar_load
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
@@ -32,7 +27,13 @@ from kernelcast.simcore.timing.kernel.machine_schedule import (
     scoreboards,
 )
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
-from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
+from kernelcast.simcore.timing.kernel.memory_levels import (
+    is_bulk,
+    memory_levels,
+    memory_side_shares,
+    sectors_per_piece,
+)
+from kernelcast.simcore.timing.kernel.pipelines import device_pipelines
 from kernelcast.simcore.timing.kernel.scheduled_paths import scheduled_kernel
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.kernel.texture_passes import is_texel, texture_passes
@@ -77,7 +78,7 @@ def timed_kernel(
         Known(device, _facts_of_passes(rows, device)),
     )
     sector_bytes = device.l2.sector_bytes
-    levels = _levels(trace, native_accesses(rows), memory.traffic, sector_bytes)
+    levels = memory_levels(trace, native_accesses(rows), memory.traffic, sector_bytes)
     atomic_cycles = _atomic_cycles(memory, device)
     schedule = machine_schedule(rows, timing_facts(device))
     pcs = executed.traced
@@ -87,7 +88,8 @@ def timed_kernel(
         atomic_cycles=atomic_cycles if pcs is None or atomic_cycles is None else atomic_cycles[pcs],
         schedule=schedule if pcs is None or schedule is None else schedule.of(pcs),
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
-        sectors_per_piece=_sectors_per_piece(memory.traffic, sector_bytes),
+        sectors_per_piece=sectors_per_piece(memory.traffic, sector_bytes),
+        memory_side=memory_side_shares(memory.traffic),
         longest=_longest(trace, trace.paths, device, memory, tables),
     )
 
@@ -116,7 +118,7 @@ def _executed(
     rows = trace.instructions
     assert trace.paths is not None, "timed_kernel refuses traces without paths"
     paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
-    has_none = (tensor > 0.0) | _is_bulk(rows)
+    has_none = (tensor > 0.0) | is_bulk(rows)
     reads, writes = scoreboards(rows) if is_scheduled(rows) else _registers(rows)
     native = native_accesses(rows)
     passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
@@ -271,107 +273,6 @@ def _distinct(
         np.ones(len(chosen), np.int64),
     )
     return rows, inverse
-
-
-def _levels(
-    trace: Trace, native: NativeAccesses, traffic: TrafficResult, sector_bytes: int
-) -> MemoryLevels:
-    """The simulated hit rates and sectors of each instruction.
-
-    DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost; nor is
-    what L1 fetches beside it, where its sectors are longer than those of L2. A copy in bulk asks
-    for all of its sectors at once, and nothing of it passes registers.
-    """
-    counts = traffic.by_instruction
-    is_bulk = _is_bulk(trace.instructions)
-    requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
-    served = counts.l1_hits + counts.l2_reads
-    asked = np.maximum(np.maximum(counts.sectors, counts.l1_reads), served)
-    kept = counts.l1_hits + counts.merged_writes
-    below = asked - kept
-    dram = counts.dram_reads * traffic.transaction_bytes + _written(traffic)
-    return MemoryLevels(
-        sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
-        ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
-        l1_hits=_ratio(kept, asked),
-        l2_hits=1.0 - _ratio(dram, below * traffic.sector_bytes),
-        bytes_per_lane=np.where(is_bulk, 0.0, native.bytes / _lanes_of(trace)),
-        l1_pending=_ratio(counts.l1_pending, asked),
-        l2_waits=_l2_waits(counts, 1.0 - _ratio(dram, below * traffic.sector_bytes)),
-        partial_writes=_partial_writes(counts, below),
-    )
-
-
-def _sectors_per_piece(traffic: TrafficResult, sector_bytes: int) -> float:
-    """Sectors that DRAM moves for each piece that it begins; infinite where it moves nothing.
-
-    Pieces of what stays in L2 are not written.
-    """
-    counts = traffic.by_instruction
-    made = int(counts.dram_writes.sum())
-    written = min(1.0, traffic.writes.evicted / made) if made else 0.0
-    pieces = int(counts.read_pieces.sum()) + written * int(counts.written_pieces.sum())
-    moved = float((counts.dram_reads * traffic.transaction_bytes + _written(traffic)).sum())
-    return moved / sector_bytes / pieces if pieces else math.inf
-
-
-def _lanes_of(trace: Trace) -> Floats:
-    """Lanes for which an instruction moves data once, by pc: all of a warp for a scalar load."""
-    is_scalar = [is_scalar_load(row) for row in trace.instructions]
-    return np.where(is_scalar, float(trace.warp_width), 1.0)
-
-
-def _l2_waits(counts: Counters, l2_hits: Floats) -> Floats:
-    """The share of sectors past L1 that wait for DRAM, by pc.
-
-    Of stores, and of atomics that find all that they read, it is what they make DRAM write.
-    """
-    missing = counts.l2_reads - counts.l2_read_hits + counts.l2_pending
-    waits = np.where(missing > 0, _ratio(missing, counts.l2_reads), 1.0 - l2_hits)
-    found: Floats = np.clip(waits, 0.0, 1.0)
-    return found
-
-
-def _partial_writes(counts: Counters, below: npt.NDArray[Any]) -> Floats:
-    """The share of sectors past L1 that stay incomplete when stores are merged, by pc."""
-    first = np.maximum(counts.partial_writes, 0)
-    left = int(counts.partial_writes.sum()) / max(1, int(first.sum()))
-    return _ratio(first, below) * max(0.0, left)
-
-
-def _written(traffic: TrafficResult) -> Floats:
-    """Bytes written to DRAM in the launch, by pc.
-
-    Several of the writes that it made necessary may go in one transaction, and some stay in L2.
-    What is written beyond them was left dirty by launches before: it goes with the accesses that
-    brought something else to L2.
-    """
-    counts = traffic.by_instruction
-    own = min(traffic.writes.evicted, int(counts.dram_writes.sum()))
-    others = traffic.writes.evicted - own
-    brought = counts.dram_reads + counts.dram_writes
-    found: Floats = np.add(
-        counts.dram_writes * _bytes_each(own, counts.dram_writes, traffic),
-        brought * _bytes_each(others, brought, traffic),
-    )
-    return found
-
-
-def _bytes_each(transactions: int, counts: npt.NDArray[np.int64], traffic: TrafficResult) -> float:
-    """Bytes of so many transactions for each of what `counts` count; 0 where that is nothing."""
-    all_ = int(counts.sum())
-    return transactions * traffic.transaction_bytes / all_ if all_ else 0.0
-
-
-def _is_bulk(rows: Sequence[InstructionRow]) -> npt.NDArray[np.bool_]:
-    return np.array([row.opcode == BULK_COPY for row in rows], np.bool_)
-
-
-def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
-    """0 where there is nothing of the whole."""
-    shares: Floats = np.zeros(len(whole), np.float64)
-    np.divide(part, whole, out=shares, where=whole > 0)
-    return shares
 
 
 _REGISTER_BYTES = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["MemoryLevels", "Pipeline", "TimedKernel", "timing_facts"]
+__all__ = ["MemoryLevels", "MemorySideShares", "Pipeline", "TimedKernel", "timing_facts"]
 
 
 class Pipeline(Enum):
@@ -88,6 +89,16 @@ class MemoryLevels:
         )
 
 
+class MemorySideShares(NamedTuple):
+    """The share that the cache between L2 and DRAM has of what L2 moves, and of what it reads."""
+
+    moved: float = 0.0
+    read: float = 0.0
+
+
+_NOTHING_AT_SIDE = MemorySideShares()
+
+
 @dataclass(frozen=True)
 class TimedKernel:
     """Columns by pc, shape (instructions,): `pipeline`; `is_store` (nothing waits for it).
@@ -125,6 +136,7 @@ class TimedKernel:
     schedule: MachineSchedule | None = None
     sectors_per_piece: float = math.inf
     """Sectors that DRAM moves for each piece that it begins (`simcore/memory/dram_pieces`)."""
+    memory_side: MemorySideShares = _NOTHING_AT_SIDE
     longest: TimedKernel | None = None
     """The launch with the path of its longest thread block alone, whose `path_share` is the share
     of it that was recorded; None where others are about as long."""

@@ -144,7 +144,8 @@ class _Work:
     @property
     def dram(self) -> float:
         sectors = float((self._past_l1 * (1.0 - self._kernel.levels.l2_hits)).sum())
-        return sectors * self._sector_bytes / self._nominal
+        missed = 1.0 - self._kernel.memory_side.moved
+        return missed * sectors * self._sector_bytes / self._nominal
 
     @property
     def _past_l1(self) -> Floats:

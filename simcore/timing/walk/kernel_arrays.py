@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.host.shared_tables import SharedTables
+from kernelcast.simcore.timing.kernel.amd_rows import is_scalar_load
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.event_rows import event_rows
@@ -61,6 +63,7 @@ __all__ = [
     "RECONVERGE",
     "RESULT",
     "SHARED",
+    "SOONER",
     "SOURCE",
     "SOURCES",
     "STALL",
@@ -95,7 +98,7 @@ SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
-L2_SECTORS, DRAM_SECTORS, L2_WEIGHT = range(3)
+L2_SECTORS, DRAM_SECTORS, L2_WEIGHT, SOONER = range(4)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
 UNIT_TURNS, BYTES = BANK_READS + 2, BANK_READS + 3
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
@@ -164,7 +167,8 @@ class KernelArrays(NamedTuple):
     busiest address of atomics; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
-    `moved` by row: the columns of `traffic_columns`.
+    `moved` by row: the columns of `traffic_columns`, and by how much SOONER than from L1 a load has
+    its data from a scalar cache.
 
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
     register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
@@ -234,7 +238,8 @@ def kernel_arrays(
     row_pc = events.row_pc
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
-    moved = [column[row_pc] for column in traffic_columns(kernel.levels, device)]
+    moved_by_pc = *traffic_columns(kernel.levels, device), _sooner(kernel, timing, without)
+    moved = [column[row_pc] for column in moved_by_pc]
     code_rows = code[row_pc]
     code_rows[:, FETCH_LINE] = lines[row_pc]
     return KernelArrays(
@@ -361,6 +366,17 @@ def _schedule(
     table[:, UNIT_TURNS] = schedule.unit_turns
     table[:, BYTES] = schedule.bytes
     return table
+
+
+def _sooner(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> Floats:
+    """Cycles by which what a scalar load finds is there before what L1 has for lanes, by pc."""
+    found = np.zeros(len(kernel.pipeline))
+    if Component.MEMORY_LATENCY not in without:
+        less = timing.l1_latency_cycles - timing.constant_latency_cycles
+        found[: len(kernel.instructions)] = [
+            max(0.0, less) if is_scalar_load(row) else 0.0 for row in kernel.instructions
+        ]
+    return found
 
 
 def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:

@@ -22,6 +22,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     MISSED_LINES,
     RESULT,
     SHARED,
+    SOONER,
     TURN_AT_L1,
     TURN_AT_L2,
     UNLIMITED,
@@ -272,7 +273,8 @@ def load(
     """
     arrives = _through_l1(machine, state, passes, at)
     of_l2, of_dram = _waits(kernel, state, warp, row)
-    ready, level, late = arrives + machine.l1_latency, _L1, 0.0
+    sooner: float = kernel.moved[word(row, SOONER)]
+    ready, level, late = arrives + machine.l1_latency - sooner, _L1, 0.0
     if of_l2 > 0.0:
         past_l1, past_l2 = _asked(kernel, row, of_l2), _moved(kernel, row, of_dram)
         at_l2 = _take_l2(machine, state, arrives, past_l1 * _weight(kernel, row))

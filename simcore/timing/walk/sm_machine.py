@@ -15,6 +15,13 @@ from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
+from kernelcast.simcore.timing.walk.beyond_l2 import (
+    dram_cycles,
+    latency_beyond_l2,
+    queue_cycles,
+    sectors_past,
+    turn_cycles,
+)
 from kernelcast.simcore.timing.walk.issue_width import is_mixed, issues_of_a_warp
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     AFTER,
@@ -129,11 +136,11 @@ def sm_machine(
     schedulers = device.sm.warp_schedulers
     partitioned, cycles = _units(device, timing, width, without)
     gone = without.__contains__
-    latency = _latencies(timing, without)
+    latency = _latencies(timing, latency_beyond_l2(kernel, device, timing), without)
     l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
     dram = 0.0
     if not gone(Component.DRAM_BANDWIDTH):
-        dram = _dram_cycles(kernel, device, timing, busy_sms)
+        dram = dram_cycles(kernel, device, timing, busy_sms)
     past_l1, past_l2 = _wave_sectors(kernel, device)
     warps = kernel.paths.warps_per_thread_block
     machine = Machine(
@@ -150,7 +157,7 @@ def sm_machine(
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
-        dram_latency=latency.dram + _turn_cycles(kernel, timing, without),
+        dram_latency=latency.dram + turn_cycles(kernel, timing, without),
         l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
         l2_cycles=l2,
         l2_least_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, 1.0),
@@ -208,7 +215,7 @@ def _among_others(
         machine = machine._replace(slot_cycles=0, shares_slots=True)
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
-        dram_queue=_queue_cycles(kernel, timing),
+        dram_queue=queue_cycles(kernel, timing),
         dram_span=2.0 * timing.dram_latency_cycles,
         bank_share=_bank_share(device, timing, without),
         access_cycles=0.0 if Component.SHARED_PIPE in without else _address_cycles(kernel, timing),
@@ -281,9 +288,9 @@ class _Latencies(NamedTuple):
     dram: int
 
 
-def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
+def _latencies(timing: TimingFacts, beyond_l2: float, without: frozenset[Component]) -> _Latencies:
     units = np.array([_whole(timing.latency_of(item.value)) for item in PIPELINES[:TENSOR]] + [0])
-    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
+    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, beyond_l2)
     l1, l2, dram = (
         1 if Component.MEMORY_LATENCY in without else _whole(cycles) for cycles in memory
     )
@@ -320,52 +327,6 @@ def _shared_cycles(device: Device, width: int) -> float:
     return most / min(most, max(1, round(words)))
 
 
-def _dram_cycles(
-    kernel: TimedKernel, device: Device, timing: TimingFacts, busy_sms: float
-) -> float:
-    """Cycles of a sector at the SM's share of the DRAM bandwidth.
-
-    The bandwidth is what is attainable with the kernel's mix of reads and writes, and with as many
-    pieces of DRAM as it begins.
-    """
-    bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
-    bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
-    seconds = device.l2.sector_bytes / bandwidth
-    if timing.dram_pieces_per_s:
-        seconds = max(seconds, 1.0 / (timing.dram_pieces_per_s * kernel.sectors_per_piece))
-    return seconds * busy_sms * device.running_clock_hz
-
-
-def _turn_cycles(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
-    """What loads wait longer at DRAM for it to turn from writing to reading."""
-    if without & {Component.MEMORY_LATENCY, Component.DRAM_BANDWIDTH}:
-        return 0
-    return round(timing.dram_turn_cycles * _mixed(kernel))
-
-
-def _queue_cycles(kernel: TimedKernel, timing: TimingFacts) -> float:
-    """What loads wait at DRAM for requests of others while it is half busy."""
-    pure, mixed = timing.dram_queue_cycles, timing.dram_mixed_queue_cycles
-    return pure + max(0.0, mixed - pure) * _mixed(kernel)
-
-
-def _mixed(kernel: TimedKernel) -> float:
-    """How evenly DRAM is read and written: 0 for one of them only, 1 for as much of both."""
-    _, sectors = _sectors(kernel)
-    total = float(sectors.sum())
-    writes = float(sectors[kernel.is_store].sum())
-    return 2.0 * min(writes, total - writes) / total if total > 0.0 else 0.0
-
-
-def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
-    """Sectors past L1 and past L2 of all recorded thread blocks, by pc."""
-    levels = kernel.levels
-    counts = np.zeros(len(kernel.pipeline))
-    counts[: len(kernel.paths.events_by_pc)] = kernel.paths.events_by_pc
-    past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)
-    return past_l1, past_l1 * (1.0 - levels.l2_hits)
-
-
 def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
     """What an SM asks for past L1 and past L2 while it catches up with the others.
 
@@ -374,7 +335,7 @@ def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
     resident = kernel.thread_blocks_per_sm
     each = -(-kernel.thread_blocks // device.architecture.sm_count)
     wave = min(resident, max(0, each - resident)) / max(1, len(kernel.paths.thread_blocks))
-    past_l1, past_l2 = _sectors(kernel)
+    past_l1, past_l2 = sectors_past(kernel)
     share = _BEHIND * wave
     return share * float(past_l1.sum()), share * float(past_l2.sum())
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from tests.ptx_frontend.amdgcn.assembly import LANES, lowered
+from tests.ptx_frontend.amdgcn.assembly import LANES, NARROW, lowered, lowered_for_rdna
 
 Words = npt.NDArray[np.uint32]
 X = np.random.default_rng(7).integers(0, 1 << 32, LANES).astype(np.uint32)
@@ -25,6 +25,18 @@ def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
     for engine in ("jit", "reference"):
         out = np.zeros(LANES, np.uint32)
         kernel.run(grid=1, block=LANES, args=[out, x], engine=engine, warp_width=LANES)
+        found.append(out)
+    assert np.array_equal(found[0], found[1])
+    return found[0]
+
+
+def executed_narrow(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
+    """What a kernel of RDNA leaves, whose wavefronts have 32 lanes."""
+    kernel = lowered_for_rdna(tmp_path, body)
+    found = []
+    for engine in ("jit", "reference"):
+        out = np.zeros(NARROW, np.uint32)
+        kernel.run(grid=1, block=NARROW, args=[out, x], engine=engine, warp_width=NARROW)
         found.append(out)
     assert np.array_equal(found[0], found[1])
     return found[0]
@@ -257,6 +269,15 @@ NUMBERS: dict[str, tuple[str, Callable[[npt.NDArray[np.float32]], Any]]] = {
         "v_div_scale_f32 v4, s[6:7], v1, v1, 1.0; v_div_fixup_f32 v2, v4, v1, 1.0",
         lambda x: 1 / x,
     ),
+    "clamped": ("v_max_f32_e64 v2, v1, v1 clamp", lambda x: np.clip(x, 0, 1)),
+    "clamped sum that stays": (
+        "v_mov_b32_e32 v2, 0.5; v_fmac_f32_e64 v2, v1, v1 clamp",
+        lambda x: np.clip(x.astype(np.float64) ** 2 + 0.5, 0, 1),
+    ),
+    "clamped quotient": (
+        "v_div_fixup_f32 v2, v4, 2.0, v1 clamp",
+        lambda x: np.clip(x / 2, 0, 1),
+    ),
     "largest of three": ("v_max3_f32 v2, v1, -v1, 0.5", lambda x: np.maximum(np.abs(x), 0.5)),
     "not less, or not a number": (
         "v_cmp_nlt_f32_e32 vcc, 0, v1; v_cndmask_b32_e64 v2, 0, 1.0, vcc",
@@ -289,7 +310,7 @@ def test_instructions_of_single_precision(tmp_path: Path, name: str) -> None:
     ("body", "why"),
     [
         ("v_dot4_i32_i8 v2, v1, v1, v1", "instruction 'v_dot4_i32_i8' .*: it is not executed"),
-        ("v_max_f32_e64 v2, v1, v1 clamp", "'v_max_f32_e64' of AMD's code: output modifiers"),
+        ("v_max_f32_e64 v2, v1, v1 mul:2", "'v_max_f32_e64' of AMD's code: output modifiers"),
         ("buffer_load_dword v2, off, s[8:11], 0", "a buffer that is not the memory of the work-i"),
         ("v_add_u32_e32 v2, src_lds_direct, v1", "operand 'src_lds_direct'"),
     ],

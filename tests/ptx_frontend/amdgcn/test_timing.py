@@ -152,3 +152,13 @@ def test_words_of_one_access_are_one_event(tmp_path: Path) -> None:
     loads = [pc for pc, row in enumerate(kernel.instructions) if "dwordx3" in row.mnemonic]
     assert {kernel.pipeline[pc] for pc in loads} == {Pipeline.GLOBAL}
     assert {kernel.levels.bytes_per_lane[pc] for pc in loads} == {12.0}
+
+
+def test_a_scalar_load_has_the_latency_of_the_scalar_cache(tmp_path: Path) -> None:
+    """Each load needs the word before, which is zero: always the same line."""
+    loads = 4
+    body = ["s_load_dword s9, s[2:3], s9", "s_waitcnt lgkmcnt(0)"] * loads
+    each = TURN * math.ceil(facts().constant_latency_cycles / TURN)
+    found = a_trip(tmp_path, body, before="s_mov_b32 s9, 0;")
+    assert found == pytest.approx(alone(loads) + loads * each, abs=loads * TURN)
+    assert facts().constant_latency_cycles < 0.6 * facts().l1_latency_cycles

@@ -19,7 +19,8 @@ from kernelcast.simcore.memory.hierarchy import WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
-from kernelcast.simcore.timing.kernel.from_trace import _l2_waits, timed_kernel
+from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
+from kernelcast.simcore.timing.kernel.memory_levels import l2_waits
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
 Compile = Callable[..., Kernel]
@@ -366,6 +367,6 @@ def test_atomics_that_find_what_they_read_still_write_to_dram() -> None:
     zeros, hundred = np.zeros(1, np.int64), np.full(1, 100, np.int64)
     empty = dict.fromkeys(Counters._fields, zeros)
     counts = Counters(**empty | {"l2_reads": hundred, "l2_read_hits": hundred})
-    assert _l2_waits(counts, np.array([0.5])).tolist() == [0.5]
+    assert l2_waits(counts, np.array([0.5])).tolist() == [0.5]
     missing = counts._replace(l2_read_hits=np.full(1, 80, np.int64))
-    assert _l2_waits(missing, np.array([0.5])).tolist() == [0.2]
+    assert l2_waits(missing, np.array([0.5])).tolist() == [0.2]

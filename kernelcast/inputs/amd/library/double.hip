@@ -95,6 +95,46 @@ DEFINE double __ocml_tanh_f64(double x) {
   return x != x ? x : __builtin_copysign(found, x);
 }
 
+// log2(m) in two parts, some 65 digits together, for m from sqrt(0.5) to sqrt(2): the series of
+// atanh, whose first two terms are products of two parts each.
+static __attribute__((device, always_inline)) KcParts kc_long_logarithm(double m) {
+  double less = m - 1.0, sum = m + 1.0, s = less / sum;
+  double beside = (__builtin_fma(-s, sum, less) - s * (m - (sum - 1.0))) / sum;
+  double z = s * s, z_beside = __builtin_fma(s, s, -z) + 2.0 * s * beside;
+  double cube = s * z, cube_beside = __builtin_fma(s, z, -cube) + s * z_beside + beside * z;
+  double third = cube * (1.0 / 3.0);
+  double third_beside = __builtin_fma(cube, 1.0 / 3.0, -third) + cube * 1.850371707708594e-17 + cube_beside * (1.0 / 3.0);
+  double p = 1.0 / 25.0;
+#pragma unroll
+  for (int n = 23; n >= 5; n -= 2) p = __builtin_fma(p, z, 1.0 / n);
+  double whole = s + third;
+  double rest = ((s - whole) + third) + (beside + third_beside + cube * z * p);
+  double high = whole + rest, low = (whole - high) + rest;
+  double found = high * 2.8853900817779268;  // 2 / ln(2)
+  return {found, __builtin_fma(high, 2.8853900817779268, -found) + high * 4.0710547481862066e-17 + low * 2.8853900817779268};
+}
+DEFINE double __ocml_pow_f64(double x, double y) {
+  double a = __builtin_fabs(x);
+  bool is_whole = __builtin_trunc(y) == y;
+  bool is_odd = is_whole && 2.0 * __builtin_trunc(0.5 * y) != y;
+  if (y == 0.0 || x == 1.0 || (x == -1.0 && __builtin_isinf(y))) return 1.0;
+  if (x != x || y != y) return x + y;
+  int e;
+  KcParts l = kc_long_logarithm(kc_scaled(a, &e));
+  double high = e + l.high, low = ((e - high) + l.high) + l.low;
+  double product = y * high, beside = __builtin_fma(y, high, -product) + y * low;
+  double n = __builtin_rint(product), rest = product - n;
+  double power = rest * 0.69314718055994530942;
+  double more = __builtin_fma(rest, 0.69314718055994530942, -power) + rest * 2.3190468138462996e-17 + beside * 0.69314718055994530942;
+  double found = __builtin_amdgcn_ldexp(1.0 + kc_power_less_one(power, more), kc_exponent(n));
+  if (a == 0.0 || __builtin_isinf(a)) found = (a == 0.0) == (y < 0.0) ? __builtin_inf() : 0.0;
+  else if (__builtin_fabs(product) > 2000.0) found = product > 0.0 ? __builtin_inf() : 0.0;
+  if (x < 0.0 && !is_whole && !__builtin_isinf(x)) return __builtin_nan("");
+  return is_odd ? __builtin_copysign(found, x) : found;
+}
+DEFINE double __ocml_powr_f64(double x, double y) { return __ocml_pow_f64(x, y); }
+DEFINE double __ocml_pown_f64(double x, int n) { return __ocml_pow_f64(x, (double)n); }
+
 // Powers of float: by the logarithm in double precision.
 DEFINE float __ocml_pow_f32(float x, float y) {
   float a = __builtin_fabsf(x);

@@ -438,6 +438,509 @@ declare double @llvm.minnum.f64(double, double) #1
 declare double @llvm.copysign.f64(double, double) #1
 
 ; Function Attrs: alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none)
+define hidden double @__ocml_pow_f64(double noundef %0, double noundef %1) local_unnamed_addr #0 {
+  %3 = tail call double @llvm.fabs.f64(double %0)
+  %4 = tail call double @llvm.trunc.f64(double %1)
+  %5 = fcmp oeq double %4, %1
+  %6 = fmul double %1, 5.000000e-01
+  %7 = tail call double @llvm.trunc.f64(double %6)
+  %8 = fmul double %7, 2.000000e+00
+  %9 = fcmp une double %8, %1
+  %10 = and i1 %5, %9
+  %11 = fcmp oeq double %1, 0.000000e+00
+  %12 = fcmp oeq double %0, 1.000000e+00
+  %13 = or i1 %12, %11
+  br i1 %13, label %149, label %14
+
+14:                                               ; preds = %2
+  %15 = fcmp oeq double %0, -1.000000e+00
+  %16 = tail call double @llvm.fabs.f64(double %1)
+  %17 = fcmp oeq double %16, 0x7FF0000000000000
+  %18 = and i1 %15, %17
+  br i1 %18, label %149, label %19
+
+19:                                               ; preds = %14
+  %20 = fcmp uno double %0, %1
+  br i1 %20, label %21, label %23
+
+21:                                               ; preds = %19
+  %22 = fadd double %0, %1
+  br label %149
+
+23:                                               ; preds = %19
+  %24 = tail call double @llvm.amdgcn.frexp.mant.f64(double %3)
+  %25 = fcmp olt double %24, 0x3FE6A09E667F3BCD
+  %26 = sext i1 %25 to i32
+  %27 = fmul double %24, 2.000000e+00
+  %28 = select i1 %25, double %27, double %24
+  %29 = fadd double %28, -1.000000e+00
+  %30 = fadd double %28, 1.000000e+00
+  %31 = fdiv double %29, %30
+  %32 = fmul double %31, %31
+  %33 = tail call double @llvm.fma.f64(double %32, double 4.000000e-02, double 0x3FA642C8590B2164)
+  %34 = tail call double @llvm.fma.f64(double %33, double %32, double 0x3FA8618618618618)
+  %35 = tail call double @llvm.fma.f64(double %34, double %32, double 0x3FAAF286BCA1AF28)
+  %36 = tail call double @llvm.fma.f64(double %35, double %32, double 0x3FAE1E1E1E1E1E1E)
+  %37 = tail call double @llvm.fma.f64(double %36, double %32, double 0x3FB1111111111111)
+  %38 = tail call double @llvm.fma.f64(double %37, double %32, double 0x3FB3B13B13B13B14)
+  %39 = tail call double @llvm.fma.f64(double %38, double %32, double 0x3FB745D1745D1746)
+  %40 = tail call double @llvm.fma.f64(double %39, double %32, double 0x3FBC71C71C71C71C)
+  %41 = tail call double @llvm.fma.f64(double %40, double %32, double 0x3FC2492492492492)
+  %42 = tail call double @llvm.fma.f64(double %41, double %32, double 2.000000e-01)
+  %43 = tail call i32 @llvm.amdgcn.frexp.exp.i32.f64(double %3)
+  %44 = add nsw i32 %43, %26
+  %45 = fmul double %31, %32
+  %46 = fmul double %45, 0x3FD5555555555555
+  %47 = fneg double %46
+  %48 = tail call double @llvm.fma.f64(double %45, double 0x3FD5555555555555, double %47)
+  %49 = fmul double %45, 0x3C75555555555555
+  %50 = fadd double %49, %48
+  %51 = fneg double %45
+  %52 = tail call double @llvm.fma.f64(double %31, double %32, double %51)
+  %53 = fneg double %32
+  %54 = tail call double @llvm.fma.f64(double %31, double %31, double %53)
+  %55 = fmul double %31, 2.000000e+00
+  %56 = fneg double %31
+  %57 = tail call double @llvm.fma.f64(double %56, double %30, double %29)
+  %58 = fadd double %30, -1.000000e+00
+  %59 = fsub double %28, %58
+  %60 = fmul double %31, %59
+  %61 = fsub double %57, %60
+  %62 = fdiv double %61, %30
+  %63 = fmul double %55, %62
+  %64 = fadd double %54, %63
+  %65 = fmul double %31, %64
+  %66 = fadd double %52, %65
+  %67 = fmul double %32, %62
+  %68 = fadd double %67, %66
+  %69 = fmul double %68, 0x3FD5555555555555
+  %70 = fadd double %50, %69
+  %71 = fadd double %31, %46
+  %72 = fsub double %31, %71
+  %73 = fadd double %46, %72
+  %74 = fadd double %62, %70
+  %75 = fmul double %32, %45
+  %76 = fmul double %75, %42
+  %77 = fadd double %74, %76
+  %78 = fadd double %73, %77
+  %79 = fadd double %71, %78
+  %80 = fmul double %79, 0x40071547652B82FE
+  %81 = sitofp i32 %44 to double
+  %82 = fadd double %80, %81
+  %83 = fmul double %82, %1
+  %84 = fcmp oeq double %0, 0.000000e+00
+  %85 = fcmp oeq double %3, 0x7FF0000000000000
+  %86 = or i1 %84, %85
+  br i1 %86, label %87, label %91
+
+87:                                               ; preds = %23
+  %88 = fcmp uge double %1, 0.000000e+00
+  %89 = xor i1 %84, %88
+  %90 = select i1 %89, double 0x7FF0000000000000, double 0.000000e+00
+  br label %141
+
+91:                                               ; preds = %23
+  %92 = tail call double @llvm.rint.f64(double %83)
+  %93 = fsub double %83, %92
+  %94 = fmul double %93, 0x3C7ABC9E3B39803F
+  %95 = fmul double %93, 0x3FE62E42FEFA39EF
+  %96 = fneg double %95
+  %97 = tail call double @llvm.fma.f64(double %93, double 0x3FE62E42FEFA39EF, double %96)
+  %98 = fadd double %94, %97
+  %99 = fneg double %83
+  %100 = tail call double @llvm.fma.f64(double %1, double %82, double %99)
+  %101 = fsub double %81, %82
+  %102 = fadd double %80, %101
+  %103 = fmul double %79, 0x3C8777D0FFDA0D24
+  %104 = fneg double %80
+  %105 = tail call double @llvm.fma.f64(double %79, double 0x40071547652B82FE, double %104)
+  %106 = fadd double %103, %105
+  %107 = fsub double %71, %79
+  %108 = fadd double %78, %107
+  %109 = fmul double %108, 0x40071547652B82FE
+  %110 = fadd double %106, %109
+  %111 = fadd double %102, %110
+  %112 = fmul double %111, %1
+  %113 = fadd double %100, %112
+  %114 = fmul double %113, 0x3FE62E42FEFA39EF
+  %115 = fadd double %98, %114
+  %116 = tail call double @llvm.fma.f64(double %95, double 0x3DE6124613A86D09, double 0x3E21EED8EFF8D898)
+  %117 = tail call double @llvm.fma.f64(double %116, double %95, double 0x3E5AE64567F544E4)
+  %118 = tail call double @llvm.fma.f64(double %117, double %95, double 0x3E927E4FB7789F5C)
+  %119 = tail call double @llvm.fma.f64(double %118, double %95, double 0x3EC71DE3A556C734)
+  %120 = tail call double @llvm.fma.f64(double %119, double %95, double 0x3EFA01A01A01A01A)
+  %121 = tail call double @llvm.fma.f64(double %120, double %95, double 0x3F2A01A01A01A01A)
+  %122 = tail call double @llvm.fma.f64(double %121, double %95, double 0x3F56C16C16C16C17)
+  %123 = tail call double @llvm.fma.f64(double %122, double %95, double 0x3F81111111111111)
+  %124 = tail call double @llvm.fma.f64(double %123, double %95, double 0x3FA5555555555555)
+  %125 = tail call double @llvm.fma.f64(double %124, double %95, double 0x3FC5555555555555)
+  %126 = tail call double @llvm.fma.f64(double %125, double %95, double 5.000000e-01)
+  %127 = fmul double %95, %95
+  %128 = tail call double @llvm.fma.f64(double %127, double %126, double %95)
+  %129 = fadd double %128, 1.000000e+00
+  %130 = tail call noundef double @llvm.fma.f64(double %115, double %129, double %128)
+  %131 = fadd double %130, 1.000000e+00
+  %132 = tail call double @llvm.minnum.f64(double %92, double 3.000000e+03)
+  %133 = tail call double @llvm.maxnum.f64(double %132, double -3.000000e+03)
+  %134 = fptosi double %133 to i32
+  %135 = tail call double @llvm.ldexp.f64.i32(double %131, i32 %134)
+  %136 = tail call double @llvm.fabs.f64(double %83)
+  %137 = fcmp ogt double %136, 2.000000e+03
+  br i1 %137, label %138, label %141
+
+138:                                              ; preds = %91
+  %139 = fcmp ogt double %83, 0.000000e+00
+  %140 = select i1 %139, double 0x7FF0000000000000, double 0.000000e+00
+  br label %141
+
+141:                                              ; preds = %91, %138, %87
+  %142 = phi double [ %90, %87 ], [ %140, %138 ], [ %135, %91 ]
+  %143 = fcmp uge double %0, 0.000000e+00
+  %144 = or i1 %143, %5
+  %145 = or i1 %85, %144
+  %146 = tail call double @llvm.copysign.f64(double %142, double %0)
+  %147 = select i1 %10, double %146, double %142
+  %148 = select i1 %145, double %147, double 0x7FF8000000000000
+  br label %149
+
+149:                                              ; preds = %2, %14, %141, %21
+  %150 = phi double [ %22, %21 ], [ %148, %141 ], [ 1.000000e+00, %14 ], [ 1.000000e+00, %2 ]
+  ret double %150
+}
+
+; Function Attrs: mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none)
+declare double @llvm.trunc.f64(double) #1
+
+; Function Attrs: alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none)
+define hidden double @__ocml_powr_f64(double noundef %0, double noundef %1) local_unnamed_addr #0 {
+  %3 = tail call double @llvm.fabs.f64(double %0)
+  %4 = tail call double @llvm.trunc.f64(double %1)
+  %5 = fcmp oeq double %4, %1
+  %6 = fmul double %1, 5.000000e-01
+  %7 = tail call double @llvm.trunc.f64(double %6)
+  %8 = fmul double %7, 2.000000e+00
+  %9 = fcmp une double %8, %1
+  %10 = and i1 %5, %9
+  %11 = fcmp oeq double %1, 0.000000e+00
+  %12 = fcmp oeq double %0, 1.000000e+00
+  %13 = or i1 %12, %11
+  br i1 %13, label %149, label %14
+
+14:                                               ; preds = %2
+  %15 = fcmp oeq double %0, -1.000000e+00
+  %16 = tail call double @llvm.fabs.f64(double %1)
+  %17 = fcmp oeq double %16, 0x7FF0000000000000
+  %18 = and i1 %15, %17
+  br i1 %18, label %149, label %19
+
+19:                                               ; preds = %14
+  %20 = fcmp uno double %0, %1
+  br i1 %20, label %21, label %23
+
+21:                                               ; preds = %19
+  %22 = fadd double %0, %1
+  br label %149
+
+23:                                               ; preds = %19
+  %24 = tail call double @llvm.amdgcn.frexp.mant.f64(double %3)
+  %25 = fcmp olt double %24, 0x3FE6A09E667F3BCD
+  %26 = sext i1 %25 to i32
+  %27 = fmul double %24, 2.000000e+00
+  %28 = select i1 %25, double %27, double %24
+  %29 = fadd double %28, -1.000000e+00
+  %30 = fadd double %28, 1.000000e+00
+  %31 = fdiv double %29, %30
+  %32 = fmul double %31, %31
+  %33 = tail call double @llvm.fma.f64(double %32, double 4.000000e-02, double 0x3FA642C8590B2164)
+  %34 = tail call double @llvm.fma.f64(double %33, double %32, double 0x3FA8618618618618)
+  %35 = tail call double @llvm.fma.f64(double %34, double %32, double 0x3FAAF286BCA1AF28)
+  %36 = tail call double @llvm.fma.f64(double %35, double %32, double 0x3FAE1E1E1E1E1E1E)
+  %37 = tail call double @llvm.fma.f64(double %36, double %32, double 0x3FB1111111111111)
+  %38 = tail call double @llvm.fma.f64(double %37, double %32, double 0x3FB3B13B13B13B14)
+  %39 = tail call double @llvm.fma.f64(double %38, double %32, double 0x3FB745D1745D1746)
+  %40 = tail call double @llvm.fma.f64(double %39, double %32, double 0x3FBC71C71C71C71C)
+  %41 = tail call double @llvm.fma.f64(double %40, double %32, double 0x3FC2492492492492)
+  %42 = tail call double @llvm.fma.f64(double %41, double %32, double 2.000000e-01)
+  %43 = tail call i32 @llvm.amdgcn.frexp.exp.i32.f64(double %3)
+  %44 = add nsw i32 %43, %26
+  %45 = fmul double %31, %32
+  %46 = fmul double %45, 0x3FD5555555555555
+  %47 = fneg double %46
+  %48 = tail call double @llvm.fma.f64(double %45, double 0x3FD5555555555555, double %47)
+  %49 = fmul double %45, 0x3C75555555555555
+  %50 = fadd double %49, %48
+  %51 = fneg double %45
+  %52 = tail call double @llvm.fma.f64(double %31, double %32, double %51)
+  %53 = fneg double %32
+  %54 = tail call double @llvm.fma.f64(double %31, double %31, double %53)
+  %55 = fmul double %31, 2.000000e+00
+  %56 = fneg double %31
+  %57 = tail call double @llvm.fma.f64(double %56, double %30, double %29)
+  %58 = fadd double %30, -1.000000e+00
+  %59 = fsub double %28, %58
+  %60 = fmul double %31, %59
+  %61 = fsub double %57, %60
+  %62 = fdiv double %61, %30
+  %63 = fmul double %55, %62
+  %64 = fadd double %54, %63
+  %65 = fmul double %31, %64
+  %66 = fadd double %52, %65
+  %67 = fmul double %32, %62
+  %68 = fadd double %67, %66
+  %69 = fmul double %68, 0x3FD5555555555555
+  %70 = fadd double %50, %69
+  %71 = fadd double %31, %46
+  %72 = fsub double %31, %71
+  %73 = fadd double %46, %72
+  %74 = fadd double %62, %70
+  %75 = fmul double %32, %45
+  %76 = fmul double %75, %42
+  %77 = fadd double %74, %76
+  %78 = fadd double %73, %77
+  %79 = fadd double %71, %78
+  %80 = fmul double %79, 0x40071547652B82FE
+  %81 = sitofp i32 %44 to double
+  %82 = fadd double %80, %81
+  %83 = fmul double %82, %1
+  %84 = fcmp oeq double %0, 0.000000e+00
+  %85 = fcmp oeq double %3, 0x7FF0000000000000
+  %86 = or i1 %84, %85
+  br i1 %86, label %87, label %91
+
+87:                                               ; preds = %23
+  %88 = fcmp uge double %1, 0.000000e+00
+  %89 = xor i1 %84, %88
+  %90 = select i1 %89, double 0x7FF0000000000000, double 0.000000e+00
+  br label %141
+
+91:                                               ; preds = %23
+  %92 = tail call double @llvm.rint.f64(double %83)
+  %93 = fsub double %83, %92
+  %94 = fmul double %93, 0x3C7ABC9E3B39803F
+  %95 = fmul double %93, 0x3FE62E42FEFA39EF
+  %96 = fneg double %95
+  %97 = tail call double @llvm.fma.f64(double %93, double 0x3FE62E42FEFA39EF, double %96)
+  %98 = fadd double %94, %97
+  %99 = fneg double %83
+  %100 = tail call double @llvm.fma.f64(double %1, double %82, double %99)
+  %101 = fsub double %81, %82
+  %102 = fadd double %80, %101
+  %103 = fmul double %79, 0x3C8777D0FFDA0D24
+  %104 = fneg double %80
+  %105 = tail call double @llvm.fma.f64(double %79, double 0x40071547652B82FE, double %104)
+  %106 = fadd double %103, %105
+  %107 = fsub double %71, %79
+  %108 = fadd double %78, %107
+  %109 = fmul double %108, 0x40071547652B82FE
+  %110 = fadd double %106, %109
+  %111 = fadd double %102, %110
+  %112 = fmul double %111, %1
+  %113 = fadd double %100, %112
+  %114 = fmul double %113, 0x3FE62E42FEFA39EF
+  %115 = fadd double %98, %114
+  %116 = tail call double @llvm.fma.f64(double %95, double 0x3DE6124613A86D09, double 0x3E21EED8EFF8D898)
+  %117 = tail call double @llvm.fma.f64(double %116, double %95, double 0x3E5AE64567F544E4)
+  %118 = tail call double @llvm.fma.f64(double %117, double %95, double 0x3E927E4FB7789F5C)
+  %119 = tail call double @llvm.fma.f64(double %118, double %95, double 0x3EC71DE3A556C734)
+  %120 = tail call double @llvm.fma.f64(double %119, double %95, double 0x3EFA01A01A01A01A)
+  %121 = tail call double @llvm.fma.f64(double %120, double %95, double 0x3F2A01A01A01A01A)
+  %122 = tail call double @llvm.fma.f64(double %121, double %95, double 0x3F56C16C16C16C17)
+  %123 = tail call double @llvm.fma.f64(double %122, double %95, double 0x3F81111111111111)
+  %124 = tail call double @llvm.fma.f64(double %123, double %95, double 0x3FA5555555555555)
+  %125 = tail call double @llvm.fma.f64(double %124, double %95, double 0x3FC5555555555555)
+  %126 = tail call double @llvm.fma.f64(double %125, double %95, double 5.000000e-01)
+  %127 = fmul double %95, %95
+  %128 = tail call double @llvm.fma.f64(double %127, double %126, double %95)
+  %129 = fadd double %128, 1.000000e+00
+  %130 = tail call noundef double @llvm.fma.f64(double %115, double %129, double %128)
+  %131 = fadd double %130, 1.000000e+00
+  %132 = tail call double @llvm.minnum.f64(double %92, double 3.000000e+03)
+  %133 = tail call double @llvm.maxnum.f64(double %132, double -3.000000e+03)
+  %134 = fptosi double %133 to i32
+  %135 = tail call double @llvm.ldexp.f64.i32(double %131, i32 %134)
+  %136 = tail call double @llvm.fabs.f64(double %83)
+  %137 = fcmp ogt double %136, 2.000000e+03
+  br i1 %137, label %138, label %141
+
+138:                                              ; preds = %91
+  %139 = fcmp ogt double %83, 0.000000e+00
+  %140 = select i1 %139, double 0x7FF0000000000000, double 0.000000e+00
+  br label %141
+
+141:                                              ; preds = %138, %91, %87
+  %142 = phi double [ %90, %87 ], [ %140, %138 ], [ %135, %91 ]
+  %143 = fcmp uge double %0, 0.000000e+00
+  %144 = or i1 %143, %5
+  %145 = or i1 %85, %144
+  %146 = tail call double @llvm.copysign.f64(double %142, double %0)
+  %147 = select i1 %10, double %146, double %142
+  %148 = select i1 %145, double %147, double 0x7FF8000000000000
+  br label %149
+
+149:                                              ; preds = %2, %14, %21, %141
+  %150 = phi double [ %22, %21 ], [ %148, %141 ], [ 1.000000e+00, %14 ], [ 1.000000e+00, %2 ]
+  ret double %150
+}
+
+; Function Attrs: alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none)
+define hidden double @__ocml_pown_f64(double noundef %0, i32 noundef %1) local_unnamed_addr #0 {
+  %3 = sitofp i32 %1 to double
+  %4 = tail call double @llvm.fabs.f64(double %0)
+  %5 = fmul double %3, 5.000000e-01
+  %6 = tail call double @llvm.trunc.f64(double %5)
+  %7 = fmul double %6, 2.000000e+00
+  %8 = fcmp une double %7, %3
+  %9 = icmp eq i32 %1, 0
+  %10 = fcmp oeq double %0, 1.000000e+00
+  %11 = or i1 %10, %9
+  br i1 %11, label %138, label %12
+
+12:                                               ; preds = %2
+  %13 = fcmp uno double %0, 0.000000e+00
+  br i1 %13, label %14, label %16
+
+14:                                               ; preds = %12
+  %15 = fadd double %3, %0
+  br label %138
+
+16:                                               ; preds = %12
+  %17 = tail call double @llvm.amdgcn.frexp.mant.f64(double %4)
+  %18 = fcmp olt double %17, 0x3FE6A09E667F3BCD
+  %19 = sext i1 %18 to i32
+  %20 = fmul double %17, 2.000000e+00
+  %21 = select i1 %18, double %20, double %17
+  %22 = fadd double %21, -1.000000e+00
+  %23 = fadd double %21, 1.000000e+00
+  %24 = fdiv double %22, %23
+  %25 = fmul double %24, %24
+  %26 = tail call double @llvm.fma.f64(double %25, double 4.000000e-02, double 0x3FA642C8590B2164)
+  %27 = tail call double @llvm.fma.f64(double %26, double %25, double 0x3FA8618618618618)
+  %28 = tail call double @llvm.fma.f64(double %27, double %25, double 0x3FAAF286BCA1AF28)
+  %29 = tail call double @llvm.fma.f64(double %28, double %25, double 0x3FAE1E1E1E1E1E1E)
+  %30 = tail call double @llvm.fma.f64(double %29, double %25, double 0x3FB1111111111111)
+  %31 = tail call double @llvm.fma.f64(double %30, double %25, double 0x3FB3B13B13B13B14)
+  %32 = tail call double @llvm.fma.f64(double %31, double %25, double 0x3FB745D1745D1746)
+  %33 = tail call double @llvm.fma.f64(double %32, double %25, double 0x3FBC71C71C71C71C)
+  %34 = tail call double @llvm.fma.f64(double %33, double %25, double 0x3FC2492492492492)
+  %35 = tail call double @llvm.fma.f64(double %34, double %25, double 2.000000e-01)
+  %36 = tail call i32 @llvm.amdgcn.frexp.exp.i32.f64(double %4)
+  %37 = add nsw i32 %36, %19
+  %38 = fmul double %24, %25
+  %39 = fmul double %38, 0x3FD5555555555555
+  %40 = fneg double %39
+  %41 = tail call double @llvm.fma.f64(double %38, double 0x3FD5555555555555, double %40)
+  %42 = fmul double %38, 0x3C75555555555555
+  %43 = fadd double %42, %41
+  %44 = fneg double %38
+  %45 = tail call double @llvm.fma.f64(double %24, double %25, double %44)
+  %46 = fneg double %25
+  %47 = tail call double @llvm.fma.f64(double %24, double %24, double %46)
+  %48 = fmul double %24, 2.000000e+00
+  %49 = fneg double %24
+  %50 = tail call double @llvm.fma.f64(double %49, double %23, double %22)
+  %51 = fadd double %23, -1.000000e+00
+  %52 = fsub double %21, %51
+  %53 = fmul double %24, %52
+  %54 = fsub double %50, %53
+  %55 = fdiv double %54, %23
+  %56 = fmul double %48, %55
+  %57 = fadd double %47, %56
+  %58 = fmul double %24, %57
+  %59 = fadd double %45, %58
+  %60 = fmul double %25, %55
+  %61 = fadd double %60, %59
+  %62 = fmul double %61, 0x3FD5555555555555
+  %63 = fadd double %43, %62
+  %64 = fadd double %24, %39
+  %65 = fsub double %24, %64
+  %66 = fadd double %39, %65
+  %67 = fadd double %55, %63
+  %68 = fmul double %25, %38
+  %69 = fmul double %68, %35
+  %70 = fadd double %67, %69
+  %71 = fadd double %66, %70
+  %72 = fadd double %64, %71
+  %73 = fmul double %72, 0x40071547652B82FE
+  %74 = sitofp i32 %37 to double
+  %75 = fadd double %73, %74
+  %76 = fmul double %75, %3
+  %77 = fcmp oeq double %0, 0.000000e+00
+  %78 = fcmp oeq double %4, 0x7FF0000000000000
+  %79 = or i1 %77, %78
+  br i1 %79, label %80, label %84
+
+80:                                               ; preds = %16
+  %81 = icmp sgt i32 %1, -1
+  %82 = xor i1 %77, %81
+  %83 = select i1 %82, double 0x7FF0000000000000, double 0.000000e+00
+  br label %134
+
+84:                                               ; preds = %16
+  %85 = tail call double @llvm.rint.f64(double %76)
+  %86 = fsub double %76, %85
+  %87 = fmul double %86, 0x3C7ABC9E3B39803F
+  %88 = fmul double %86, 0x3FE62E42FEFA39EF
+  %89 = fneg double %88
+  %90 = tail call double @llvm.fma.f64(double %86, double 0x3FE62E42FEFA39EF, double %89)
+  %91 = fadd double %87, %90
+  %92 = fneg double %76
+  %93 = tail call double @llvm.fma.f64(double %3, double %75, double %92)
+  %94 = fsub double %74, %75
+  %95 = fadd double %73, %94
+  %96 = fmul double %72, 0x3C8777D0FFDA0D24
+  %97 = fneg double %73
+  %98 = tail call double @llvm.fma.f64(double %72, double 0x40071547652B82FE, double %97)
+  %99 = fadd double %96, %98
+  %100 = fsub double %64, %72
+  %101 = fadd double %71, %100
+  %102 = fmul double %101, 0x40071547652B82FE
+  %103 = fadd double %99, %102
+  %104 = fadd double %95, %103
+  %105 = fmul double %104, %3
+  %106 = fadd double %93, %105
+  %107 = fmul double %106, 0x3FE62E42FEFA39EF
+  %108 = fadd double %91, %107
+  %109 = tail call double @llvm.fma.f64(double %88, double 0x3DE6124613A86D09, double 0x3E21EED8EFF8D898)
+  %110 = tail call double @llvm.fma.f64(double %109, double %88, double 0x3E5AE64567F544E4)
+  %111 = tail call double @llvm.fma.f64(double %110, double %88, double 0x3E927E4FB7789F5C)
+  %112 = tail call double @llvm.fma.f64(double %111, double %88, double 0x3EC71DE3A556C734)
+  %113 = tail call double @llvm.fma.f64(double %112, double %88, double 0x3EFA01A01A01A01A)
+  %114 = tail call double @llvm.fma.f64(double %113, double %88, double 0x3F2A01A01A01A01A)
+  %115 = tail call double @llvm.fma.f64(double %114, double %88, double 0x3F56C16C16C16C17)
+  %116 = tail call double @llvm.fma.f64(double %115, double %88, double 0x3F81111111111111)
+  %117 = tail call double @llvm.fma.f64(double %116, double %88, double 0x3FA5555555555555)
+  %118 = tail call double @llvm.fma.f64(double %117, double %88, double 0x3FC5555555555555)
+  %119 = tail call double @llvm.fma.f64(double %118, double %88, double 5.000000e-01)
+  %120 = fmul double %88, %88
+  %121 = tail call double @llvm.fma.f64(double %120, double %119, double %88)
+  %122 = fadd double %121, 1.000000e+00
+  %123 = tail call noundef double @llvm.fma.f64(double %108, double %122, double %121)
+  %124 = fadd double %123, 1.000000e+00
+  %125 = tail call double @llvm.minnum.f64(double %85, double 3.000000e+03)
+  %126 = tail call double @llvm.maxnum.f64(double %125, double -3.000000e+03)
+  %127 = fptosi double %126 to i32
+  %128 = tail call double @llvm.ldexp.f64.i32(double %124, i32 %127)
+  %129 = tail call double @llvm.fabs.f64(double %76)
+  %130 = fcmp ogt double %129, 2.000000e+03
+  br i1 %130, label %131, label %134
+
+131:                                              ; preds = %84
+  %132 = fcmp ogt double %76, 0.000000e+00
+  %133 = select i1 %132, double 0x7FF0000000000000, double 0.000000e+00
+  br label %134
+
+134:                                              ; preds = %131, %84, %80
+  %135 = phi double [ %83, %80 ], [ %133, %131 ], [ %128, %84 ]
+  %136 = tail call double @llvm.copysign.f64(double %135, double %0)
+  %137 = select i1 %8, double %136, double %135
+  br label %138
+
+138:                                              ; preds = %2, %14, %134
+  %139 = phi double [ %15, %14 ], [ %137, %134 ], [ 1.000000e+00, %2 ]
+  ret double %139
+}
+
+; Function Attrs: alwaysinline mustprogress nofree norecurse nosync nounwind willreturn memory(none)
 define hidden float @__ocml_pow_f32(float noundef %0, float noundef %1) local_unnamed_addr #0 {
   %3 = tail call float @llvm.fabs.f32(float %0)
   %4 = tail call float @llvm.trunc.f32(float %1)

@@ -13,6 +13,9 @@ from kernelcast.simcore.isa.opcodes.llvm.rounding import toward
 
 __all__ = ["AmdLaneCode", "NotTranslated"]
 
+_FAR = -250
+"""The least exponent of a part beside a larger one, which has twice 53 digits."""
+
 
 class NotTranslated(Exception):
     """Why an instruction has no translation; the message names it."""
@@ -204,6 +207,58 @@ def _double_root(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str
     return toward(code, lane, near, *_signs(code, lane, rest, code.real(lane, 0.0)), mode)
 
 
+def _larger(code: LaneCode, first: str, second: str) -> str:
+    return code.select("i32", code.binary("icmp sgt", "i32", first, second), first, second)
+
+
+def _together(code: LaneCode, operands: tuple[str, ...]) -> tuple[tuple[str, str, str], str]:
+    """Factors and addend, scaled so that the larger part is about one, and the power of two.
+
+    A part that is smaller by more than all digits of both is made larger: only its sign counts.
+    """
+    (a, first), (b, second), (c, third) = (_parts(code, x) for x in operands)
+    zero = code.real("double", 0.0)
+    has_no_a, has_no_b, has_no_c = (code.binary("fcmp oeq", "double", x, zero) for x in (a, b, c))
+    power = code.binary("add", "i32", first, second)
+    power = code.select("i32", code.binary("or", "i1", has_no_a, has_no_b), third, power)
+    third = code.select("i32", has_no_c, power, third)
+    top, least = _larger(code, power, third), code.splat("i32", _FAR)
+    of_product, of_addend = (
+        _larger(code, code.binary("sub", "i32", part, top), least) for part in (power, third)
+    )
+    return (a, _scaled(code, b, of_product), _scaled(code, c, of_addend)), top
+
+
+def _error_of_fused(code: LaneCode, a: str, b: str, c: str) -> tuple[str, str]:
+    """A fused product and sum, and a number with the sign of what it lacks.
+
+    Boldo and Muller, Exact and Approximated Error of the FMA, IEEE Transactions on Computers, 2011.
+    """
+    near, product = _fused(code, a, b, c), code.binary("fmul", "double", a, b)
+    rest = _fused(code, a, b, _negated(code, product))
+    upper, lower = _sum_and_error(code, c, rest)
+    total, beside = _sum_and_error(code, product, upper)
+    lacking = code.binary("fadd", "double", code.binary("fsub", "double", total, near), beside)
+    return near, code.binary("fadd", "double", lacking, lower)
+
+
+def _double_fused(code: LaneCode, lane: str, operands: tuple[str, ...], mode: str) -> str:
+    """The error of the scaled operation; the result, which may be subnormal, is scaled likewise."""
+    near = _fused(code, *operands)
+    scaled, top = _together(code, operands)
+    of_scaled, error = _error_of_fused(code, *scaled)
+    back = _scaled(code, near, code.binary("sub", "i32", code.splat("i32", 0), top))
+    distance = code.binary("fsub", lane, back, of_scaled)
+    found = toward(code, lane, near, *_signs(code, lane, distance, error), mode)
+    if mode != "rm":
+        return found
+    zero = code.real(lane, 0.0)
+    is_zero, is_exact = (code.binary("fcmp oeq", lane, x, zero) for x in (of_scaled, error))
+    product = code.binary("fmul", lane, *operands[:2])
+    signed = _sign_of_zero(code, lane, product, operands[2])
+    return code.select(lane, code.binary("and", "i1", is_zero, is_exact), signed, found)
+
+
 _SINGLE = {
     "fadd": _single_sum,
     "fsub": _single_difference,
@@ -217,5 +272,6 @@ _DOUBLE = {
     "fsub": _double_difference,
     "fmul": _double_product,
     "fdiv": _double_quotient,
+    "fma": _double_fused,
     "sqrt": _double_root,
 }

@@ -24,7 +24,6 @@ from kernelcast.ptx_frontend.amdgcn.lowering.memory.atomics import ATOMICS
 from kernelcast.ptx_frontend.amdgcn.lowering.memory.narrow_accesses import NARROW_ACCESSES
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
-from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["MEMORY", "Arguments", "lower_scalar_load"]
@@ -111,19 +110,6 @@ def _local_store_two(words: int, stride: int, site: Site) -> None:
         for number, value in enumerate(site.code.source(site.operands[1 + half])[:words]):
             address = further(place, 4 * number)
             site.code.store(_WORD, address, (value,), is_main=not half and not number)
-
-
-def _permuted(site: Site) -> None:
-    """`ds_bpermute_b32`: the value of the lane at a byte address, four bytes a lane."""
-    code = site.code
-    place = code.single(site.operands[1])
-    if offset(site):
-        place = code.compute("add.u32", 32, place, Immediate(offset(site)))
-    lane = code.compute("shr.u32", 32, place, Immediate(2))
-    found = code.register(32)
-    value = code.single(site.operands[2])
-    code.exchange(WARP_OPCODES["lane.read"], (found,), (value, lane), is_main=True)
-    code.set_vector(site.operands[0], found)
 
 
 # ---- scalar loads ----
@@ -227,5 +213,4 @@ MEMORY: Mapping[str, Lowering] = {
     },
     **NARROW_ACCESSES,
     **ATOMICS,
-    "ds_bpermute_b32": _permuted,
 }

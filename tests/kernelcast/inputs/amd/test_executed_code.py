@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import CompilationError, InputError, LaunchError
+from kernelcast.errors import CompilationError, LaunchError
 from kernelcast.execution.code import AMD_EXECUTED
 from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.execution.runnable import RunnableKernel
@@ -203,15 +203,45 @@ def test_opencl_is_executed_as_machine_code(tmp_path: Path) -> None:
     assert np.array_equal(a, wanted)
 
 
-def test_local_memory_as_an_argument_has_no_machine_code(tmp_path: Path) -> None:
+LOCAL_ARRAYS = """__kernel void k(__global int *a, __local int *t, int step, __local int *u) {
+  __local int own[4];
+  int i = get_local_id(0), n = get_local_size(0);
+  own[i % 4] = 0;
+  t[i] = a[i] + step;
+  u[i] = 2 * a[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[i] = t[n - 1 - i] + u[(i + 1) % n] + own[i % 4];
+}
+"""
+
+
+@pytest.mark.parametrize("device", ["r9-nano", "mi210", "rx-7900-xtx"])
+def test_local_memory_as_an_argument(tmp_path: Path, device: str) -> None:
+    """Two arrays behind the kernel's own: the machine code gets their places as words."""
     file = tmp_path / "k.cl"
-    file.write_text("__kernel void k(__global int *a, __local int *t) { t[0] = 1; a[0] = t[0]; }")
-    out: list[Argument] = [np.zeros(1, np.int32), 64]
-    kernel = kc.load(file)["k"]
-    trace = kernel.run(grid=1, block=1, args=out, devices=["mi210"])
-    assert trace.code == "source"
-    with pytest.raises(InputError, match="k is given local memory as an argument"):
-        kernel.run(grid=1, block=1, args=out, devices=["mi210"], code="native")
+    file.write_text(LOCAL_ARRAYS)
+    given = np.arange(64, dtype=np.int32) ** 2
+    for engine in ("jit", "reference"):
+        a = given.copy()
+        arguments: list[Argument] = [a, 256, 5, 256]
+        trace = kc.load(file)["k"].run(
+            grid=1, block=64, args=arguments, devices=[device], code="native", engine=engine
+        )
+        assert np.array_equal(a, given[::-1] + 5 + 2 * np.roll(given, -1))
+        assert trace.data.resources.shared_bytes == 16 + 2 * 256
+
+
+def test_local_memory_as_an_argument_of_a_code_object(tmp_path: Path) -> None:
+    file = tmp_path / "k.cl"
+    file.write_text(LOCAL_ARRAYS)
+    native = kc.load(file).native
+    assert isinstance(native, GeneratedCode)
+    object_file = tmp_path / "k.hsaco"
+    object_file.write_bytes(native.code("k", "gfx90a").object)
+    given = np.arange(64, dtype=np.int32) ** 2
+    a = given.copy()
+    kc.load(object_file)["k"].run(grid=1, block=64, args=[a, 256, 5, 256], devices=["mi210"])
+    assert np.array_equal(a, given[::-1] + 5 + 2 * np.roll(given, -1))
 
 
 def test_counts_have_the_names_of_rocprof() -> None:

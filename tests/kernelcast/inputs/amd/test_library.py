@@ -21,6 +21,11 @@ _SMALL = np.concatenate([np.linspace(-10, 10, 4001), np.geomspace(1e-30, 1e-3, 5
 _WIDE = np.concatenate([_SMALL, np.geomspace(10, 3e38, 3000), -np.geomspace(10, 3e38, 3000)])
 _POSITIVE = np.concatenate([np.geomspace(1e-37, 3e38, 5000), np.linspace(0.5, 2, 3001)])
 _UNIT = np.linspace(-1, 1, 4001)
+_QUARTERS = np.append(np.pi / 2 * np.array([1, 2, 3, 4, 1e3]), 6381956970095103.0 * 2.0**797)
+_ANGLES = np.concatenate(
+    [_WIDE, np.geomspace(1e5, 1e308, 4001), _QUARTERS, np.nextafter(_QUARTERS, 0), [0.0, 2.0**20]]
+)
+"""Angles next to multiples of pi / 2 are hard; one is the hardest double (Muller et al., 11.2)."""
 FLOAT = {
     # name -> (points, what it is, units in the last place)
     "exp2f": (_SMALL, np.exp2, 1),
@@ -56,6 +61,9 @@ DOUBLE = {
     "log10": (_POSITIVE, np.log10, 3),
     "expm1": (_SMALL, np.expm1, 2),
     "tanh": (_SMALL, np.tanh, 4),
+    "sin": (_ANGLES, np.sin, 1),
+    "cos": (_ANGLES, np.cos, 1),
+    "tan": (_ANGLES, np.tan, 3),
 }
 
 
@@ -70,10 +78,11 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Any:
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) z[i] = powf(x[i], y[i]);
 }\n"""
+    two += two.replace("powf", "pow").replace("float", "double")
     kernels = [one.format(name, "float") for name in FLOAT]
     kernels += [one.format(name, "double") for name in DOUBLE]
     includes = "".join(
-        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf")
+        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf", "angles")
     )
     file = tmp_path_factory.mktemp("library") / "all.hip"
     file.write_text("#include <hip/hip_runtime.h>\n" + includes + "".join(kernels) + two)
@@ -84,7 +93,7 @@ def errors(found: Array, wanted: Array) -> Array:
     """Units in the last place of the type of `found`; 0 where both are infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = wanted.astype(found.dtype)
-        away = np.abs(found.astype(np.float64) - wanted) / np.spacing(np.abs(rounded))
+        away = np.abs(found - wanted) / np.spacing(np.abs(rounded))
     return np.where(found == rounded, 0, away)
 
 
@@ -124,6 +133,26 @@ def test_powers_of_float(module: Any) -> None:
     finite = np.isfinite(wanted)
     assert errors(z[finite], wanted[finite]).max() <= 1
     assert np.array_equal(z[:11], wanted[:11].astype(np.float32), equal_nan=True)
+
+
+def test_powers_of_double(module: Any) -> None:
+    random = np.random.default_rng(2)
+    x = np.abs(random.normal(size=4096) * 10)
+    y = random.normal(size=4096) * 10.0 ** random.integers(-2, 3, 4096)
+    x[100:200], y[100:200] = 1 + 1e-3 * random.normal(size=100), 6e5 * random.normal(size=100)
+    x[200:300], y[200:300] = random.integers(-9, 9, 100), random.integers(-40, 40, 100)
+    special_x = [0, -0.0, -2, -2, -8, np.inf, -np.inf, 1, -1, np.nan, 0, -0.0, 2, 0.5, -np.inf]
+    special_y = [0, -3, 3, 0.5, 2, -1, 3, np.nan, np.inf, 0, 2, 1e300, np.inf, np.inf, -3.5]
+    x[:15], y[:15] = special_x, special_y
+    z = np.zeros_like(x)
+    module["k_pow"].run(grid=16, block=256, args=[x, y, z, 4096], engine="jit")
+    with np.errstate(all="ignore"):
+        wanted = np.power(x.astype(np.longdouble), y.astype(np.longdouble))
+        assert np.array_equal(z[:15], np.power(x, y)[:15], equal_nan=True)
+        finite = np.isfinite(wanted.astype(np.float64))
+        assert np.array_equal(np.isfinite(z), finite)
+        close = errors(z[finite], wanted[finite])
+    assert close.max() <= 1
 
 
 def test_the_modules_are_those_of_the_sources() -> None:

@@ -20,6 +20,7 @@ from kernelcast.inputs.amd.translated_ptx import amd_code
 from kernelcast.inputs.amd.translation import memory, module_text
 from kernelcast.inputs.amd.translation.loop_entries import gates_of
 from kernelcast.simcore.isa.ir.kernel import Store
+from kernelcast.simcore.launch.launch import Argument
 from tests.drawn_cases import ALL_CASES
 from tests.ptx_frontend.amdgcn.random_programs import LANES, compared
 
@@ -178,6 +179,48 @@ def test_directed_roundings_are_exact(kind: str, mode: str, name: str, tmp_path:
             for a, b, value in zip(first, second, near, strict=True)
         ]
     assert np.array_equal(out, np.array(expected, out.dtype))
+
+
+def fused_operands() -> list[npt.NDArray[np.float64]]:
+    """Three numbers each: of all sizes, whose product and addend nearly cancel, zeros."""
+    first, second = operands("f64"), np.roll(operands("f64"), 37)[::-1].copy()
+    with np.errstate(all="ignore"):
+        third = -first * second * (1 + 2.0**-50 * np.random.default_rng(12).integers(-4, 5, 256))
+    third[::5] = operands("f64")[::5]
+    third[np.isinf(third)] = 1.0
+    zeros = np.array([0.0, -0.0])
+    first[248:], second[248:] = np.resize(zeros, 8), np.resize([3.0, 3.0, 1e-300], 8)
+    third[248:] = np.resize([0.0, 0.0, 0.0, -0.0, 5e-324], 8)
+    first[246:248], second[246:248], third[246:248] = (2.0, 0.5), (-3.0, 4.0), (6.0, -2.0)
+    return [first, second, third]
+
+
+@pytest.mark.parametrize("mode", ["rz", "rp", "rm"])
+def test_directed_roundings_of_fused_doubles_are_exact(mode: str, tmp_path: Path) -> None:
+    loads = "".join(f"ld.global.f64 %g{n + 1}, [%d2+{n * 256 * 8}]; " for n in range(3))
+    body = f"{loads}fma.{mode}.f64 %g1, %g1, %g2, %g3; st.global.f64 [%d1], %g1;"
+    kernel = written(tmp_path, body, 8)
+    given = fused_operands()
+    out, exact = np.zeros(256), np.zeros(256)
+    arguments: list[Argument] = [out, np.concatenate(given)]
+    kernel.run(grid=4, block=64, args=arguments, devices=["mi210"], code="native")
+    for place, numbers in enumerate(zip(*given, strict=True)):
+        a, b, c = (Fraction(float(number)) for number in numbers)
+        total = a * b + c
+        try:
+            near = np.float64(float(total))
+        except OverflowError:
+            near = np.float64(np.inf if total > 0 else -np.inf)
+        with np.errstate(over="ignore"):
+            exact[place] = rounded(total, near, mode)
+        if total == 0:
+            product = numbers[0] * numbers[1]
+            is_plus = not np.signbit(product) and not np.signbit(numbers[2])
+            both = np.signbit(product) and np.signbit(numbers[2])
+            exact[place] = -0.0 if both or (mode == "rm" and not is_plus) else 0.0
+        elif exact[place] == 0:
+            exact[place] = np.copysign(0.0, float(total > 0) - 0.5)
+    assert np.array_equal(out.view(np.uint64), exact.view(np.uint64))
 
 
 # ---- lanes and barriers ----

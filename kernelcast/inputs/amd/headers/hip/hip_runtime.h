@@ -9,6 +9,7 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...) KC_HIP_BOUNDS(__VA_ARGS__, 1, 1)
@@ -30,6 +31,7 @@
 
 #include <hip/coordinates.h>
 #include <hip/synchronisation.h>
+#include <hip/loads.h>
 #include <hip/atomics.h>
 #include <hip/lanes.h>
 #include <hip/integers.h>

@@ -65,6 +65,16 @@ KC_HIP_ORDER(unsigned long)
 KC_HIP_ORDER(long long)
 KC_HIP_ORDER(unsigned long long)
 #undef KC_HIP_ORDER
+// Of a number with a sign and one without, both are taken as without.
+#define KC_HIP_MIXED(S, U)                                         \
+  KC_HIP U min(S x, U y) { return min((U)x, y); }                  \
+  KC_HIP U min(U x, S y) { return min(x, (U)y); }                  \
+  KC_HIP U max(S x, U y) { return max((U)x, y); }                  \
+  KC_HIP U max(U x, S y) { return max(x, (U)y); }
+KC_HIP_MIXED(int, unsigned)
+KC_HIP_MIXED(long, unsigned long)
+KC_HIP_MIXED(long long, unsigned long long)
+#undef KC_HIP_MIXED
 KC_HIP int abs(int x) { return x < 0 ? -x : x; }
 KC_HIP long labs(long x) { return x < 0 ? -x : x; }
 KC_HIP long long llabs(long long x) { return x < 0 ? -x : x; }

@@ -1,12 +1,14 @@
-"""What lanes see of each other: `v_mbcnt`, `v_readfirstlane`, products of matrices."""
+"""What lanes see of each other: `v_mbcnt`, `v_readfirstlane`, `v_readlane`, and all the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.matrices import MATRICES
+from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.permutations import PERMUTATIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 
 __all__ = ["LANES"]
@@ -55,40 +57,12 @@ def _write_lane(site: Site) -> None:
     code.unguarded("selp.b32", target, value, target, is_own)
 
 
-def _half_of(site: Site, operand: str, k: int, lane: Operand) -> Register:
-    """Element k of the four halves that a lane has of a matrix, of another lane."""
-    word = site.code.word(site.code.names(operand)[k // 2])
-    read = site.code.register(32)
-    site.code.exchange(WARP_OPCODES["lane.read"], (read,), (word, lane))
-    shifted = site.code.compute("shr.u32", 32, read, Immediate(16 * (k % 2)))
-    return site.code.compute("cvt.f32.f16", 32, site.code.compute("cvt.u16.u32", 16, shifted))
-
-
-def _matrix_product(site: Site) -> None:
-    """`v_mfma_f32_16x16x16f16`: every lane takes part, whatever EXEC says (ISA, 7.1)."""
-    code = site.code
-    column = code.compute("and.b32", 32, code.lane(), Immediate(15))
-    group = code.compute("shr.u32", 32, code.lane(), Immediate(4))
-    first = code.compute("shl.b32", 32, group, Immediate(2))
-    guard, code.guard = code.guard, None
-    sums = list(code.source(site.operands[3]))
-    for k in range(16):
-        block = Immediate(k // 4 * 16)
-        b = _half_of(site, site.operands[2], k % 4, code.compute("add.u32", 32, column, block))
-        for row in range(4):
-            place = code.compute("add.u32", 32, first, Immediate(k // 4 * 16 + row))
-            a = _half_of(site, site.operands[1], k % 4, place)
-            sums[row] = code.compute("fma.rn.f32", 32, a, b, sums[row if len(sums) > 1 else 0])
-    code.guard = guard
-    code.set_vector(site.operands[0], *sums)
-
-
 LANES: Mapping[str, Lowering] = {
     "v_mbcnt_lo_u32_b32": partial(_lanes_below, 0),
     "v_mbcnt_hi_u32_b32": partial(_lanes_below, 1),
     "v_readfirstlane_b32": _first_lane,
     "v_readlane_b32": _of_lane,
     "v_writelane_b32": _write_lane,
-    "v_mfma_f32_16x16x16f16": _matrix_product,
-    "v_mfma_f32_16x16x16_f16": _matrix_product,
+    **PERMUTATIONS,
+    **MATRICES,
 }
