@@ -168,14 +168,14 @@ class Choice:
         """How long thread blocks of a wave take to touch more than L2 holds, None for too long."""
         wanted = _TURNOVERS * self.device.l2.capacity_bytes
         start = timeline.time_of(timeline.waves / 2)
-        length = least
+        footprint = Footprint(self.device.l2.sector_bytes)
+        reached, length = start, least
         while length <= 4 * most:
-            footprint = Footprint(self.device.l2.sector_bytes)
-            pieces = timeline.pieces(start, start + length, Role.WARM_UP)
+            pieces = timeline.pieces(reached, start + length, Role.WARM_UP)
             self.source.stream([item.part for item in pieces], [footprint])
             if footprint.touched_bytes >= wanted:
                 return max(1, int(length * min(1.0, 1.1 * wanted / footprint.touched_bytes)))
-            length *= 2
+            reached, length = start + length, 2 * length
         return None
 
     def _missing_times(self, plan: SamplePlan) -> list[tuple[int, int]]:

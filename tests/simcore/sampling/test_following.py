@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.repeats import completed
+from kernelcast.simcore.sampling.choice import Choice, SampleSize
 from kernelcast.simcore.sampling.following import Following, follow_all, follow_some
 from kernelcast.simcore.sampling.plan import Role
 from kernelcast.simcore.sampling.windows import Timeline
+from kernelcast.traces.stream import GridPart
 
 DURATION = 1000
 WAVE = 20
@@ -61,6 +66,26 @@ def test_each_sample_is_warmed_up_for_a_turnover() -> None:
         assert sum(one[1] - one[0] for one in own) == 200
         assert sum(one[1] - one[0] for one in own if not one[2].leaves_out) == 4 * 8
         assert all(one[2].leaves_out for one in warm_up)
+
+
+class Watched:
+    """Thread blocks that touch nothing, and how often each of their times was asked for."""
+
+    def __init__(self) -> None:
+        self.asked = np.zeros((10 * WAVE, DURATION), np.int64)
+
+    def stream(self, parts: Sequence[GridPart], _sinks: object) -> None:
+        for part in parts:
+            self.asked[part.first : part.end, part.after : min(part.before, DURATION)] += 1
+
+
+def test_a_turnover_that_takes_longer_asks_for_what_it_has_not_seen() -> None:
+    source: Any = Watched()
+    nothing: Any = None
+    choice = Choice(source, nothing, nothing, load_device("a100-40gb"), WAVE, SampleSize())
+    assert choice._turnover(Timeline(10 * WAVE, WAVE, DURATION), 150, 700.0) is None
+    assert source.asked.max() == 1
+    assert source.asked.sum() == 16 * 150 * WAVE  # from 150 on, doubled up to 4 x 700
 
 
 def counts(requests: list[int], hits: list[int]) -> Counters:
