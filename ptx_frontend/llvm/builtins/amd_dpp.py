@@ -15,6 +15,7 @@ from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     bit_of,
     lane_number,
     read_lane,
+    read_value,
     special,
 )
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
@@ -146,19 +147,10 @@ def _permuted(call: BuiltinCall, packed: int, group: int) -> Operand:
     return call.compute("or.b32", 32, first, chosen)
 
 
-def _read(call: BuiltinCall, value: Value, lane: Operand) -> Value:
-    kinds = parts_of(value.type)
-    parts = (
-        read_lane(call, part, register_bits(kind), lane)
-        for part, kind in zip(value.parts, kinds, strict=True)
-    )
-    return call.value(*parts)
-
-
 def _of_eight(call: BuiltinCall) -> Value:
     """`mov.dpp8`: three bits for each of eight lanes; a lane without part keeps its value."""
     value = call.site.arguments[0]
-    return _read(call, value, _permuted(call, _constant(call, 1), _HALF_ROW))
+    return read_value(call, value, _permuted(call, _constant(call, 1), _HALF_ROW))
 
 
 def _by_scalars(turned: int) -> Handler:
@@ -192,7 +184,7 @@ def _of_halves(call: BuiltinCall) -> Value:
     turned = call.compute("and.b32", 32, special(call, Special.WARP_WIDTH), Immediate(64))
     turned = call.compute("shr.u32", 32, turned, Immediate(1))
     lane = call.compute("xor.b32", 32, lane_number(call), turned)
-    return _read(call, call.site.arguments[0], lane)
+    return read_value(call, call.site.arguments[0], lane)
 
 
 AMD_DPP: Mapping[str, Handler] = {

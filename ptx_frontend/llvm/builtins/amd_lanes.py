@@ -14,7 +14,7 @@ from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     bit_of,
     lane_number,
     lowest_bit,
-    read_lane,
+    read_value,
 )
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.text.types import parts_of
@@ -96,28 +96,19 @@ def _lower_lanes(which: int) -> Handler:
     return lower
 
 
-def _read(call: BuiltinCall, value: Value, lane: Operand) -> Value:
-    kinds = parts_of(value.type)
-    parts = (
-        read_lane(call, part, register_bits(kind), lane)
-        for part, kind in zip(value.parts, kinds, strict=True)
-    )
-    return call.value(*parts)
-
-
 def _permuted(call: BuiltinCall) -> Value:
     """`ds.bpermute`: the value of the lane at a byte address, four bytes a lane."""
     address, value = call.site.arguments
-    return _read(call, value, call.compute("shr.u32", 32, address.parts[0], Immediate(2)))
+    return read_value(call, value, call.compute("shr.u32", 32, address.parts[0], Immediate(2)))
 
 
 def _first(call: BuiltinCall) -> Value:
-    return _read(call, call.site.arguments[0], lowest_bit(call, ballot(call, Immediate(1))))
+    return read_value(call, call.site.arguments[0], lowest_bit(call, ballot(call, Immediate(1))))
 
 
 def _of_lane(call: BuiltinCall) -> Value:
     value, lane = call.site.arguments
-    return _read(call, value, lane.parts[0])
+    return read_value(call, value, lane.parts[0])
 
 
 def _swizzled(call: BuiltinCall) -> Value:
@@ -145,7 +136,7 @@ def _swizzled(call: BuiltinCall) -> Value:
         base = call.compute("and.b32", 32, own, Immediate(0xFFFFFFE0))
     lane = call.compute("or.b32", 32, base, within)
     is_there = bit_of(call, ballot(call, Immediate(1)), lane)
-    found = _read(call, value, lane).parts[0]
+    found = read_value(call, value, lane).parts[0]
     return call.value(call.select(32, is_there, found, Immediate(0)))
 
 

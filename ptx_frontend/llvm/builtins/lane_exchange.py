@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, float_bits
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.text.types import parts_of
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, Special, SpecialRegister
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import ScalarType
@@ -23,6 +25,7 @@ __all__ = [
     "linear_threads",
     "lowest_bit",
     "read_lane",
+    "read_value",
     "sequential_scan",
     "special",
 ]
@@ -143,6 +146,16 @@ def read_lane(call: BuiltinCall, value: Operand, bits: int, lane: Operand) -> Re
     type_ = ScalarType.named(f"b{bits}")
     code.exchange(WARP_OPCODES["lane.read"], (found,), (value, lane), type_=type_)
     return found
+
+
+def read_value(call: BuiltinCall, value: Value, lane: Operand) -> Value:
+    """The value of a lane, of as many registers as it takes."""
+    kinds = parts_of(value.type)
+    parts = (
+        read_lane(call, part, register_bits(kind), lane)
+        for part, kind in zip(value.parts, kinds, strict=True)
+    )
+    return call.value(*parts)
 
 
 def ballot(call: BuiltinCall, predicate: Operand) -> tuple[Register, Register]:

@@ -136,6 +136,19 @@ def _signed(site: Site, type_: str, which: int, number: int, lane: Operand) -> O
     return value
 
 
+def _add_products(
+    site: Site, type_: str, upper: Operand, column: Operand, sums: list[Operand]
+) -> None:
+    """Adds the products of a column of RDNA's matrices to the rows that a lane holds of it."""
+    code = site.code
+    for k in range(_SIDE):
+        of_b = _signed(site, type_, 2, k, column)
+        for number in range(_ROWS):
+            row = code.compute("add.u32", 32, upper, Immediate(2 * number))
+            of_a = _signed(site, type_, 1, k, row)
+            sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
+
+
 def _wmma_of_floats(type_: str, site: Site) -> None:
     """`v_wmma_f32_16x16x16`: lane l has column l mod 16 of C, of whose rows every second one."""
     code = site.code
@@ -147,12 +160,7 @@ def _wmma_of_floats(type_: str, site: Site) -> None:
     column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
     guard, code.guard = code.guard, None
     sums = _at_first(site)
-    for k in range(_SIDE):
-        of_b = _signed(site, type_, 2, k, column)
-        for number in range(_ROWS):
-            row = code.compute("add.u32", 32, upper, Immediate(2 * number))
-            of_a = _signed(site, type_, 1, k, row)
-            sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
+    _add_products(site, type_, upper, column, sums)
     code.guard = guard
     _write(site, sums)
 
@@ -170,12 +178,7 @@ def _wmma_of_halves(type_: str, site: Site) -> None:
     guard, code.guard = code.guard, None
     words = [code.word(name) for name in code.names(site.operands[0])]
     sums = [_half_of_sum(site, type_, word, is_upper) for word in _at_first(site)]
-    for k in range(_SIDE):
-        of_b = _signed(site, type_, 2, k, column)
-        for number in range(_ROWS):
-            row = code.compute("add.u32", 32, upper, Immediate(2 * number))
-            of_a = _signed(site, type_, 1, k, row)
-            sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
+    _add_products(site, type_, upper, column, sums)
     results: list[Operand] = []
     for word, total in zip(words, sums, strict=True):
         half = code.compute(f"cvt.rn.{type_}.f32", 16, total)
