@@ -134,9 +134,8 @@ def _cluster(folder: Path, workers: int, environment: Mapping[str, str]) -> Iter
     dask = [sys.executable, "-W", "ignore", "-m", "dask"]
     own = ["--scheduler-file", str(file), "--no-dashboard"]
     commands = [[*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *own]]
-    commands += [
-        [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder), *own]
-    ] * workers
+    worker = [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
+    commands += [["taskset", "-c", str(core), *worker, *own] for core in range(workers)]
     started = [
         subprocess.Popen(
             item, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -160,7 +159,7 @@ def _cluster(folder: Path, workers: int, environment: Mapping[str, str]) -> Iter
 
 
 def measure_dask(folder: Path) -> list[Target]:
-    """Points of one worker and of two, each on one core, from empty stores."""
+    """Points of one worker and of two, each on a core of its own, from empty stores."""
     plan = _part_of_points(folder, ["sor"], 8)
     rates = []
     for workers in (1, 2):
