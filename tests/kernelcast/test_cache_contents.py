@@ -94,7 +94,6 @@ def whole(share: float, capacity: int = V100_L2) -> int:
     return int(share * capacity) // (4 * THREADS) * 4 * THREADS
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("device", "size"),
     [

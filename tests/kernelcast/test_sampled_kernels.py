@@ -26,7 +26,6 @@ def counts(found: MemoryResult, whole: MemoryResult) -> list[tuple[SampledCount,
     ]
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_stated_interval_has_what_all_thread_blocks_do(name: str) -> None:
     found = sampled(CASES[name])
@@ -34,7 +33,6 @@ def test_the_stated_interval_has_what_all_thread_blocks_do(name: str) -> None:
         assert count.low <= whole <= count.high
 
 
-@pytest.mark.drawn(3)
 @pytest.mark.parametrize("name", CASES)
 def test_a_sample_that_may_grow_is_near(name: str) -> None:
     found, whole = sampled(CASES[name], may_grow=True).traffic, _all_of(name).traffic

@@ -83,7 +83,6 @@ def status(command: str) -> tuple[int, str]:
     return found.returncode, found.stderr
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize("form", ["devices", "devices --csv", "--help"])
 def test_a_full_disk_is_told_in_a_line(form: str) -> None:
     found, message = status(f"KC {form} > /dev/full")
@@ -91,7 +90,6 @@ def test_a_full_disk_is_told_in_a_line(form: str) -> None:
     assert message == "error: cannot write standard output: No space left on device\n"
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize("form", ["devices", "devices --csv", "--help", f"run {SAXPY}"])
 def test_a_closed_output_is_told_in_a_line(form: str) -> None:
     message = "error: cannot write standard output: Bad file descriptor\n"
@@ -99,7 +97,6 @@ def test_a_closed_output_is_told_in_a_line(form: str) -> None:
     assert status(f"KC {form} >&- 2>&-") == (2, "")
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.parametrize("form", ["devices | true", "devices --json | true", "--help | true"])
 def test_output_that_nobody_wants_is_no_error(form: str) -> None:
     assert status(f"KC {form}") == (0, "")

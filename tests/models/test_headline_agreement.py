@@ -137,7 +137,7 @@ def test_random_kernels(seed: int) -> None:
     check(profile_of(kernel, DEVICES[name]), kernel, DEVICES[name])
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("device", ["gtx-1070", "quadro-rtx-4000"])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_kernels_of_the_suite(name: str, device: str) -> None:

@@ -78,7 +78,7 @@ def check_identities(found: TopDown, timing: LaunchTiming, active_share: float) 
     assert ipc["Divergence"] == pytest.approx(issued * (1 - active_share), abs=1e-9)
 
 
-@pytest.mark.drawn(14)
+@pytest.mark.drawn(24)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != DEPENDENT])
 def test_slots_and_parts_add_up(name: str, device: str) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kernelcast.ptx_frontend.amd_matrix_shape import MatrixShape
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import lane_number, read_lane
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
@@ -18,7 +18,6 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
 __all__ = ["AMD_MATRIX"]
 
-_LANES, _ROWS = 64, 4
 _SIDE = 16
 """Rows and columns of the matrices of RDNA 3, and what is added up."""
 _NAME = re.compile(r"mfma\.f32\.(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?P<type>f16|f32)")
@@ -28,27 +27,10 @@ _KNOWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """m x n results of products over k; a lane holds `per_lane` neighbouring k of A and of B."""
-
-    m: int
-    k: int
-    is_half: bool
-
-    @property
-    def per_lane(self) -> int:
-        return self.k * self.m // _LANES
-
-    @property
-    def results(self) -> int:
-        return self.m * self.m // _LANES
-
-
 def _product(name: str) -> Handler:
     match = _NAME.fullmatch(name)
     assert match is not None
-    shape = _Shape(int(match["m"]), int(match["k"]), match["type"] == "f16")
+    shape, is_half = MatrixShape(int(match["m"]), int(match["k"])), match["type"] == "f16"
 
     def lower(call: BuiltinCall) -> Value:
         a, b, c, *controls = call.site.arguments
@@ -57,17 +39,16 @@ def _product(name: str) -> Handler:
         lane = lane_number(call)
         call.code.begin_parts()
         column = call.code.compute("and.b32", 32, lane, Immediate(shape.m - 1))
-        of_b = [_from_lane(call, shape, b, k, column) for k in range(shape.k)]
+        of_b = [_from_lane(call, shape, is_half, b, k, column) for k in range(shape.k)]
         group = call.compute("shr.u32", 32, lane, Immediate(shape.m.bit_length() - 1))
         first = call.compute("shl.b32", 32, group, Immediate(2))
         parts = []
         for number in range(shape.results):
-            rows = number // _ROWS * (_LANES // shape.m) * _ROWS + number % _ROWS
-            row = call.code.compute("add.u32", 32, first, Immediate(rows))
+            row = call.code.compute("add.u32", 32, first, Immediate(shape.row(number)))
             sum_: Operand = c.parts[number]
             for k in range(shape.k):
                 sum_ = call.compute(
-                    "fma.rn.f32", 32, _from_lane(call, shape, a, k, row), of_b[k], sum_
+                    "fma.rn.f32", 32, _from_lane(call, shape, is_half, a, k, row), of_b[k], sum_
                 )
             parts.append(sum_)
         return call.value(*parts)
@@ -75,13 +56,14 @@ def _product(name: str) -> Handler:
     return lower
 
 
-def _from_lane(call: BuiltinCall, shape: _Shape, matrix: Value, k: int, place: Register) -> Operand:
+def _from_lane(
+    call: BuiltinCall, shape: MatrixShape, is_half: bool, matrix: Value, k: int, place: Register
+) -> Operand:
     """Element (place, k) of A, or (k, place) of B, in single precision."""
     block, within = divmod(k, shape.per_lane)
     lane = call.compute("add.u32", 32, place, Immediate(block * shape.m))
-    bits = 16 if shape.is_half else 32
-    value = read_lane(call, matrix.parts[within], bits, lane)
-    return call.compute("cvt.f32.f16", 32, value) if shape.is_half else value
+    value = read_lane(call, matrix.parts[within], 16 if is_half else 32, lane)
+    return call.compute("cvt.f32.f16", 32, value) if is_half else value
 
 
 # ---- RDNA 3 ----

@@ -55,7 +55,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
 
 
-@pytest.mark.drawn(6)
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_answers_in_one_screen(output: Output, command: str, file: Path) -> None:

@@ -69,7 +69,6 @@ def imported(tmp_path: Path) -> str:
     return str(tmp_path / "kernel-1.traceg")
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize("case", CASES)
 def test_estimates_and_profiles_equal_those_of_execution(
     output: Output, stored: Callable[..., str], case: str

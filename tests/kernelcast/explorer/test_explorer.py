@@ -59,7 +59,6 @@ def test_signatures(language: str, text: str, expected: tuple[str, str]) -> None
     assert (argument.name, argument.type) == expected
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda item: item["language"])
 def test_examples_are_estimated(
     explorer: Explorer, example: dict[str, str], request: pytest.FixtureRequest

@@ -57,7 +57,6 @@ def missing_producer(code: dict[str, str]) -> str:
     return ""
 
 
-@pytest.mark.drawn(8)
 @pytest.mark.parametrize("heading", recipes())
 def test_recipe(heading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = recipes()[heading]

@@ -36,7 +36,6 @@ def test_programs_of_other_tests(
     assert f"{kernels} of {kernels} kernels supported (100.0%)" in said
 
 
-@pytest.mark.drawn(1)
 @pytest.mark.usefixtures("nvrtc")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
 def test_gemms_attention_and_transposes(arch: str, output: Callable[..., str]) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from kernelcast.cli import main
-from tests.drawn_cases import ALL_CASES
 
 __all__ = ["DEVICES", "Captured", "captured"]
 
-DEVICES = ("a100-40gb", "h100-sxm", "v100-sxm2") if ALL_CASES else ("a100-40gb", "h100-sxm")
+DEVICES = ("a100-40gb", "h100-sxm", "v100-sxm2")
 
 
 @dataclass(frozen=True)

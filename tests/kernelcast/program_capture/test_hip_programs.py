@@ -11,11 +11,10 @@ import pytest
 from kernelcast.cli import main
 from kernelcast.cli.programs.build import HIP_HEADERS
 from kernelcast.simcore.host.disk_cache import cache_folder
-from tests.drawn_cases import ALL_CASES
 from tests.kernelcast.program_capture.building import PROGRAMS, nvcc, runtime_folder
 from tests.kernelcast.program_capture.running import captured
 
-DEVICES = ("a100-40gb", "mi210", "h100-sxm") if ALL_CASES else ("a100-40gb", "mi210")
+DEVICES = ("a100-40gb", "mi210", "h100-sxm")
 
 
 def built(name: str) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from kernelcast.program_capture.libraries import libraries
 from tests.kernelcast.program_capture.building import PROGRAMS, c_compiler
-from tests.kernelcast.program_capture.running import DEVICES, captured
+from tests.kernelcast.program_capture.running import captured
 
 _NAMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12"}
 
@@ -31,7 +31,7 @@ def test_programs_of_older_majors_run(
     found = captured(capfd, program)
     assert found.status == 0, found.told
     assert found.kernels == ["multiply"] * 3
-    assert all(len(launch["estimates"]) == len(DEVICES) for launch in found.record["launches"])
+    assert all(len(launch["estimates"]) == 3 for launch in found.record["launches"])
 
 
 def _symbols(program: Path) -> str:

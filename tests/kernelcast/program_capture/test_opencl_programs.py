@@ -10,11 +10,10 @@ import pytest
 
 from kernelcast.cli import main
 from kernelcast.program_capture.libraries import libraries
-from tests.drawn_cases import ALL_CASES
 from tests.kernelcast.program_capture.building import PROGRAMS, c_compiler
 from tests.kernelcast.program_capture.running import captured
 
-DEVICES = ("a100-40gb", "mi210", "h100-sxm") if ALL_CASES else ("a100-40gb", "mi210")
+DEVICES = ("a100-40gb", "mi210", "h100-sxm")
 ARGUMENTS = {"opencl_vectors": ("A100",), "opencl_programs": (str(PROGRAMS),)}
 
 
@@ -28,7 +27,7 @@ def built(name: str, folder: Path) -> Path:
     return program
 
 
-@pytest.mark.drawn(3)
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("name", "launches", "copies"),
     [

@@ -122,7 +122,6 @@ def test_results_do_not_depend_on_threads_nor_on_the_store(
     assert command(capsys, sgemm, *on(KEPLER)) == reference
 
 
-@pytest.mark.drawn(3)
 @pytest.mark.parametrize("kind", ["trace", "paths", "accesses", "memory", "profile", "estimate"])
 def test_damaged_entries_are_made_again(
     kind: str, store: Path, sgemm: Path, capsys: pytest.CaptureFixture[str]

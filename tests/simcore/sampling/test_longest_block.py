@@ -69,7 +69,6 @@ def _alone() -> float:
     return _timing(_run(np.array([LONG], np.uint32))).cycles
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize("place", [1, 777, THREAD_BLOCKS - 2])
 def test_a_launch_lasts_as_long_as_one_thread_block_of_thousands(place: int) -> None:
     """Whichever it is: it waits for its turn, and the others are done long before it."""

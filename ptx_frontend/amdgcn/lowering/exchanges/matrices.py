@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
+from kernelcast.ptx_frontend.amd_matrix_shape import GROUP, MatrixShape
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 
 __all__ = ["MATRICES"]
 
-_LANES, _GROUP = 64, 4
-"""Lanes of a wavefront of CDNA, and how many rows that follow each other are in one lane."""
 _SIDE, _ROWS = 16, 8
 """Rows and columns of RDNA's matrices, and how many rows of a column a lane holds."""
 _MFMA = re.compile(r"v_mfma_f32_(?P<m>\d+)x(?P=m)x(?P<k>\d+)_?(?P<type>\w+)")
@@ -35,23 +33,6 @@ _KNOWN = (
 """Names on CDNA 1 and 2, and on CDNA 3."""
 _CONTROLS = ("cbsz", "abid", "blgp", "neg")
 _HALF = Immediate(16)
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """m x m results of products over k; a lane holds `per_lane` neighbouring k of A and of B."""
-
-    m: int
-    k: int
-    type: str
-
-    @property
-    def per_lane(self) -> int:
-        return self.k * self.m // _LANES
-
-    @property
-    def results(self) -> int:
-        return self.m * self.m // _LANES
 
 
 def _from_lane(site: Site, value: Operand, lane: Operand) -> Register:
@@ -81,24 +62,24 @@ def _at_first(site: Site) -> list[Operand]:
     return list(words) if len(words) == count else words[:1] * count
 
 
-def _mfma(shape: _Shape, site: Site) -> None:
+def _mfma(shape: MatrixShape, type_: str, site: Site) -> None:
+    """`v_mfma_f32`: groups of four rows of the results follow each other in a lane."""
     code = site.code
     if set(site.instruction.modifiers) & set(_CONTROLS):
         raise code.refused("broadcasts of blocks, or signs")
     a, b = (code.names(text) for text in site.operands[1:3])
     column = code.compute("and.b32", 32, code.lane(), Immediate(shape.m - 1))
     group = code.compute("shr.u32", 32, code.lane(), Immediate(shape.m.bit_length() - 1))
-    first = code.compute("mul.lo.u32", 32, group, Immediate(_GROUP))
+    first = code.compute("mul.lo.u32", 32, group, Immediate(GROUP))
     guard, code.guard = code.guard, None
     sums = _at_first(site)
     for k in range(shape.k):
         lanes, within = k // shape.per_lane * shape.m, k % shape.per_lane
         place = code.compute("add.u32", 32, column, Immediate(lanes))
-        of_b = _element(site, b, shape.type, within, place)
+        of_b = _element(site, b, type_, within, place)
         for number in range(shape.results):
-            row = number // _GROUP * (_LANES // shape.m) * _GROUP + number % _GROUP
-            place = code.compute("add.u32", 32, first, Immediate(lanes + row))
-            of_a = _element(site, a, shape.type, within, place)
+            place = code.compute("add.u32", 32, first, Immediate(lanes + shape.row(number)))
+            of_a = _element(site, a, type_, within, place)
             sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
     code.guard = guard
     _write(site, sums)
@@ -238,10 +219,10 @@ def _check_narrow(site: Site) -> None:
         raise site.code.refused("matrices of wavefronts of 64 lanes")
 
 
-def _mfma_shape(name: str) -> _Shape:
+def _lowering_of_mfma(name: str) -> Callable[[Site], None]:
     match = _MFMA.fullmatch(name)
     assert match is not None
-    return _Shape(int(match["m"]), int(match["k"]), match["type"])
+    return partial(_mfma, MatrixShape(int(match["m"]), int(match["k"])), match["type"])
 
 
 _WMMA: Mapping[str, Callable[[Site], None]] = {
@@ -250,6 +231,6 @@ _WMMA: Mapping[str, Callable[[Site], None]] = {
     **{f"i32_16x16x16_iu{bits}": partial(_wmma_of_integers, bits) for bits in (4, 8)},
 }
 MATRICES: Mapping[str, Lowering] = {
-    **{name: partial(_mfma, _mfma_shape(name)) for name in _KNOWN},
+    **{name: _lowering_of_mfma(name) for name in _KNOWN},
     **{f"v_wmma_{name}": lower for name, lower in _WMMA.items()},
 }

@@ -147,7 +147,7 @@ def test_calls(program: Program, architecture: str) -> None:
     check("calls", program, architecture)
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90"])
 @pytest.mark.parametrize("program", LANES, ids=_named)
 def test_lanes(program: Program, architecture: str) -> None:

@@ -114,7 +114,6 @@ def loops_with_two_headers(depth: int) -> Graph:
     return inward + [[b + 1, 2 * depth - 1 - b] for b in range(depth, 2 * depth)] + [[]]
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("make", "size"),
     [
