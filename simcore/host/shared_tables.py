@@ -36,6 +36,10 @@ class SharedTables:
         self._made: OrderedDict[Hashable, tuple[Any, tuple[Any, ...]]] = OrderedDict()
         self._lock = RLock()
 
+    def __reduce__(self) -> tuple[type[SharedTables], tuple[()]]:
+        """Another process has objects of its own, and makes its tables of them."""
+        return SharedTables, ()
+
     def once(self, make: Callable[..., Made], *given: Any) -> Made:
         """What `make` returns for the values `given`, which nobody changes."""
         key = make, *map(_identity, given)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
+from kernelcast.execution.runnable import RunnableKernel
 from tests.ptx_frontend.amdgcn.assembly import LANES, NARROW, lowered, lowered_for_rdna
 
 Words = npt.NDArray[np.uint32]
@@ -19,27 +20,24 @@ LANE = np.arange(LANES, dtype=np.uint32)
 FLOATS = np.random.default_rng(8).normal(size=LANES).astype(np.float32)
 
 
-def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
-    kernel = lowered(tmp_path, body)
+def by_both_engines(kernel: RunnableKernel, lanes: int, x: npt.NDArray[Any]) -> Words:
+    """What one wavefront of so many lanes leaves."""
     found = []
     for engine in ("jit", "reference"):
-        out = np.zeros(LANES, np.uint32)
-        kernel.run(grid=1, block=LANES, args=[out, x], engine=engine, warp_width=LANES)
+        out = np.zeros(lanes, np.uint32)
+        kernel.run(grid=1, block=lanes, args=[out, x], engine=engine, warp_width=lanes)
         found.append(out)
     assert np.array_equal(found[0], found[1])
     return found[0]
+
+
+def executed(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
+    return by_both_engines(lowered(tmp_path, body), LANES, x)
 
 
 def executed_narrow(tmp_path: Path, body: str, x: npt.NDArray[Any]) -> Words:
     """What a kernel of RDNA leaves, whose wavefronts have 32 lanes."""
-    kernel = lowered_for_rdna(tmp_path, body)
-    found = []
-    for engine in ("jit", "reference"):
-        out = np.zeros(NARROW, np.uint32)
-        kernel.run(grid=1, block=NARROW, args=[out, x], engine=engine, warp_width=NARROW)
-        found.append(out)
-    assert np.array_equal(found[0], found[1])
-    return found[0]
+    return by_both_engines(lowered_for_rdna(tmp_path, body), NARROW, x)
 
 
 def bits(values: npt.NDArray[Any]) -> Words:

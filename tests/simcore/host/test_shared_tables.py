@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,13 @@ def test_tables_that_were_not_asked_for_are_made_again() -> None:
     for number in (0, 1, 0, *range(2, 33), 0, 1):
         assert tables.once(square, number) == number * number
     assert made == [0, 1, *range(2, 33), 1]
+
+
+def test_a_trace_goes_to_another_process_without_its_tables() -> None:
+    trace = kc.load_workload(WORKLOADS / "gemm/tiled.toml").run("small")
+    found = kc.estimate(trace.profile("gtx-480"), "interval")
+    copied = pickle.loads(pickle.dumps(trace))
+    assert kc.estimate(copied.profile("gtx-480"), "interval").time_s == found.time_s
 
 
 @pytest.mark.drawn(4)
