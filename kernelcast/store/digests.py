@@ -1,8 +1,8 @@
 """One hash for values that are equal, in whatever process they are made.
 
 It takes what launches, kernels and devices consist of: dataclasses, enumerations, arrays, buffers
-that are not made yet, containers and plain values. Opcodes count by their names, for the sources
-that define them are part of every key (`code_version`).
+that are not made yet, containers and plain values. Opcodes count by their names, or by what they are made from,
+for the sources that define them are part of every key (`code_version`).
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ class _Walk:
             return lambda value: self._array(np.asarray(value))
         if issubclass(kind, PurePath):
             return lambda value: self._text(b"p", str(value))
+        if issubclass(kind, WarpOpcode):
+            return lambda value: self._made(name, value)
         if is_dataclass(kind):
             return self._way_of_dataclass(kind, name)
         if issubclass(kind, tuple):
@@ -115,6 +117,11 @@ class _Walk:
                 self.add(getattr(value, field))
 
         return take
+
+    def _made(self, name: str, opcode: WarpOpcode) -> None:
+        """Feeds what an opcode is made from where it is in no table: its functions follow from it."""
+        made: Any = opcode.__reduce__()
+        self._items(b"O" + name.encode(), made[1])
 
     def _text(self, tag: bytes, text: str) -> None:
         self._bytes(tag, text.encode(errors="surrogatepass"))

@@ -71,6 +71,44 @@ def test_a_second_estimate_does_nothing_again_and_is_the_first_byte_for_byte(
     assert without == first == second
 
 
+PRODUCTS = """
+.version 8.4
+.target sm_80
+.address_size 64
+.visible .entry products(.param .u64 c) {
+    .reg .b32 %r<9>;
+    .reg .b64 %p;
+    .shared .align 16 .b8 tile[512];
+    mov.b32 %r1, 0;
+    mov.u32 %r2, tile;
+    ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r2];
+    mma.sync.aligned.SHAPE.row.col.f16.f16.f16.f16 {%r5, %r6}, {%r3, %r4EXTRA}, {%r1}, {%r1, %r1};
+    ld.param.u64 %p, [c];
+    st.global.b32 [%p], %r5;
+    ret;
+}
+"""
+
+
+def products(shape: str) -> KernelTrace:
+    extra, b = ("", "{%r1}") if shape == "m16n8k8" else (", %r1, %r1", "{%r1, %r1}")
+    text = PRODUCTS.replace("SHAPE", shape).replace("EXTRA", extra).replace("{%r1}", b, 1)
+    kernel = kc.load_ptx(text)["products"]
+    options = kc.RunOptions(devices=[kc.device("a100-40gb")], results=False)
+    return kernel.run(grid=2, block=32, args=[np.zeros(8, np.float16)], options=options)
+
+
+@pytest.mark.usefixtures("store")
+def test_launches_with_products_of_matrices_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opcodes of products and of their rows are in no table: they are known by what they are of."""
+    first = products("m16n8k16")
+    with forbidden(monkeypatch, *WHOLE):
+        second = products("m16n8k16")
+    assert second.data.classes.totals()[0].tolist() == first.data.classes.totals()[0].tolist()
+    with forbidden(monkeypatch, *WHOLE), pytest.raises(AssertionError, match="done again"):
+        products("m16n8k8")
+
+
 @pytest.mark.usefixtures("store")
 def test_other_devices_need_no_execution_and_other_models_no_simulation(
     sgemm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
