@@ -32,7 +32,7 @@ warning: the launch runs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _LONGEST_MESSAGE = 1000
@@ -173,11 +173,14 @@ class ElementWarning(UserWarning):
 
 
 class UnfitDevice(LaunchError):
-    """A thread block does not fit an SM of `device`, one of those that a run is for."""
+    """A thread block does not fit an SM of some of the devices that a run is for.
 
-    def __init__(self, message: str, device: object) -> None:
-        super().__init__(message)
-        self.device = device
+    `reasons`: (device, why) of each; the message is the first one's.
+    """
+
+    def __init__(self, reasons: Sequence[tuple[object, str]]) -> None:
+        super().__init__(reasons[0][1])
+        self.reasons = tuple(reasons)
 
 
 class DeviceMemoryError(KernelcastError):

@@ -142,15 +142,18 @@ def _memories(
 ) -> list[MemoryResult]:
     """The memories of launches on several devices, those that do alike in one simulation."""
     from kernelcast.simcore.memory.hierarchy import Latencies
-    from kernelcast.simcore.sampling.launch_sample import sample_memories
+    from kernelcast.simcore.sampling.launch_sample import SampledDevice, sample_memories
 
     is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
     groups = [[number] for number in range(len(launches))] if is_warm else alike(launches)
+    devices = [
+        SampledDevice(*launches[group[0]], [Latencies.of(launches[n].device) for n in group])
+        for group in groups
+    ]
     found: dict[int, MemoryResult] = {}
-    for group in groups:
-        versions = [Latencies.of(launches[number].device) for number in group]
-        made = sample_memories(source, census, *launches[group[0]], versions, is_warm)
-        found |= zip(group, (_with_error(item, census) for item in made), strict=True)
+    made = sample_memories(source, census, devices, is_warm)
+    for group, results in zip(groups, made, strict=True):
+        found |= zip(group, (_with_error(item, census) for item in results), strict=True)
     return [found[number] for number in range(len(launches))]
 
 

@@ -149,12 +149,16 @@ def resident_launch(kernel: Kernel, launch: Launch, device: Device) -> ResidentL
     return ResidentLaunch(with_l1_left(device, needs, found), found.thread_blocks_per_sm)
 
 
-def check_fit(needs: ResourceNeeds, launch: Launch, device: Device) -> None:
-    """Raises UnfitDevice when no thread block fits an SM of the device."""
-    try:
-        occupancy(needs, launch.shape, device)
-    except LaunchError as error:
-        raise UnfitDevice(error.message, device) from None
+def check_fit(needs: ResourceNeeds, launch: Launch, devices: Sequence[Device]) -> None:
+    """Raises UnfitDevice when no thread block fits an SM of some of the devices."""
+    reasons = []
+    for device in devices:
+        try:
+            occupancy(needs, launch.shape, device)
+        except LaunchError as error:
+            reasons.append((device, error.message))
+    if reasons:
+        raise UnfitDevice(reasons)
 
 
 @contextmanager

@@ -265,8 +265,7 @@ class RunnableKernel(KernelView):
                 f"{needs.shared_bytes} bytes of shared memory per thread block: no GPU allows more "
                 f"than {MOST_SHARED_BYTES}"
             )
-        for device in devices:
-            check_fit(needs, launch, device)
+        check_fit(needs, launch, devices)
 
 
 def _widths(devices: Sequence[Device]) -> list[int]:

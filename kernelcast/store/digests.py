@@ -1,8 +1,8 @@
 """One hash for values that are equal, in whatever process they are made.
 
 It takes what launches, kernels and devices consist of: dataclasses, enumerations, arrays, buffers
-that are not made yet, containers and plain values. Opcodes count by their names, or by what they are made from,
-for the sources that define them are part of every key (`code_version`).
+that are not made yet, containers and plain values. Opcodes count by their names, or by what they
+are made from, for the sources that define them are part of every key (`code_version`).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class _Walk:
         return take
 
     def _made(self, name: str, opcode: WarpOpcode) -> None:
-        """Feeds what an opcode is made from where it is in no table: its functions follow from it."""
+        """Feeds what an opcode in no table is made from: its functions follow from that."""
         made: Any = opcode.__reduce__()
         self._items(b"O" + name.encode(), made[1])
 

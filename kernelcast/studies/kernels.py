@@ -98,8 +98,9 @@ def trace_of_fitting(run: Run, devices: Sequence[Device], options: RunOptions) -
         try:
             trace = run(replace(options, devices=[device for _, device in left]))
         except UnfitDevice as error:
-            unfit |= {place: error.message for place, item in left if item is error.device}
-            left = [(place, item) for place, item in left if item is not error.device]
+            reasons = {id(device): why for device, why in error.reasons}
+            unfit |= {place: reasons[id(item)] for place, item in left if id(item) in reasons}
+            left = [(place, item) for place, item in left if place not in unfit]
             continue
         return RunResult(trace, unfit)
     return RunResult(None, unfit)

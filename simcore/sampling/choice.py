@@ -29,6 +29,9 @@ _TURNOVERS = 1.25
 """Capacities of L2 that a warm-up touches."""
 _FOLLOWED = 30
 """Accesses that are followed at most for each that is simulated: each takes so much less time."""
+_SIMULATED_AT_ONCE = 3
+"""So many times the accesses are simulated rather than followed: that takes little longer, has no
+error, and several devices share what they ask of the launch."""
 _INSTRUCTIONS_PER_ACCESS = 32
 """Instructions that are executed, most of them left out of slices, while an access is followed."""
 _PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128
@@ -151,6 +154,8 @@ class Choice:
         window = max(_SHORTEST_WINDOW, min(window, timeline.duration // _SHORT_WINDOWS))
         period = max(1, min(l1 // _PERIODS_OF_L1, l2 // _PERIODS_OF_L2))
         how = Following(timeline, l2, window, period)
+        if is_whole and self.accesses <= _SIMULATED_AT_ONCE * self.size.accesses:
+            return whole_grid(self.counts.thread_blocks)
         if is_whole:
             plan = follow_all(how, _SHORT_WINDOWS, self.size.seed)
         else:

@@ -27,7 +27,7 @@ from kernelcast.simcore.sampling.run import SampleSimulation
 from kernelcast.traces.stream import AccessSink, GridPart
 from kernelcast.traces.trace import Trace
 
-__all__ = ["sample_memories", "sample_memory", "scaled"]
+__all__ = ["SampledDevice", "sample_memories", "scaled"]
 
 _UNEVEN = 8
 """Times as long as most lasts a thread block that makes a launch uneven."""
@@ -36,49 +36,70 @@ _WANTED_ERROR = 0.025
 Reals = npt.NDArray[np.float64]
 
 
-def sample_memory(
-    source: SampleSource,
-    census: Census,
-    device: Device,
-    thread_blocks_per_sm: int,
-    is_warm: bool = False,
-    size: SampleSize | None = None,
-) -> MemoryResult:
-    """Estimates traffic and wavefronts of the whole launch from a sample.
+@dataclass(frozen=True, slots=True)
+class SampledDevice:
+    """A device, and how many thread blocks of the launch an SM holds.
 
-    All of it is simulated where it makes too few accesses for samples. `is_warm`: the launch finds
-    in L2 what an equal one has left.
+    `versions`: latencies of devices that are the same otherwise, this one's by default.
     """
-    versions = [Latencies.of(device)]
-    at = source, census, device, thread_blocks_per_sm
-    return sample_memories(*at, versions, is_warm, size)[0]
+
+    device: Device
+    thread_blocks_per_sm: int
+    versions: Sequence[Latencies] = ()
+
+    @property
+    def latencies(self) -> Sequence[Latencies]:
+        """Those of all versions."""
+        return self.versions or (Latencies.of(self.device),)
+
+    @property
+    def wave(self) -> int:
+        """Thread blocks that the device holds at once."""
+        return self.device.architecture.sm_count * self.thread_blocks_per_sm
 
 
 def sample_memories(
     source: SampleSource,
     census: Census,
-    device: Device,
-    thread_blocks_per_sm: int,
-    versions: Sequence[Latencies],
+    devices: Sequence[SampledDevice],
     is_warm: bool = False,
     size: SampleSize | None = None,
-) -> list[MemoryResult]:
-    """`sample_memory` of devices that differ from `device` in their latencies only.
+) -> list[list[MemoryResult]]:
+    """Estimates traffic and wavefronts of the whole launch from samples, by device and version.
 
-    With `is_warm` there may be one.
+    All of it is simulated where it makes too few accesses for samples. `is_warm`: the launch finds
+    in L2 what an equal one has left; there may be one version then. What several devices need of
+    the launch is executed once.
     """
-    size = size or SampleSize()
-    launch = _SampledLaunch(source, census, device, thread_blocks_per_sm, size, versions)
-    plan = launch.choice.plan()
-    found = launch.result(plan, is_warm)
-    if not size.may_grow or plan.is_followed or _reach(found[0]) <= _WANTED_ERROR:
-        return found
-    if plan.has_times:
-        followed = launch.choice.followed()
-        return found if followed is None else launch.result(followed, is_warm)
-    # whole waves that scatter say little: a larger sample is worth its time, if there is one
-    more = replace(launch.choice, size=size.enlarged()).plan()
-    return launch.result(more, is_warm) if more.share > plan.share else found
+    ahead = [_Stateless(census.trace, item.device) for item in devices]
+    pilot = pilot_of(source, census.trace, [sink for item in ahead for sink in item.sinks])
+    launches = [
+        _SampledLaunch(source, census, of, size or SampleSize(), pilot, stateless)
+        for of, stateless in zip(devices, ahead, strict=True)
+    ]
+    found = _simulated(launches, [item.choice.plan() for item in launches], is_warm)
+    larger = {number: item.larger() for number, item in enumerate(found)}
+    again = {number: plan for number, plan in larger.items() if plan is not None}
+    more = _simulated([launches[number] for number in again], list(again.values()), is_warm)
+    chosen = dict(enumerate(found)) | dict(zip(again, more, strict=True))
+    return [item.results for item in chosen.values()]
+
+
+def _simulated(
+    launches: Sequence[_SampledLaunch], plans: Sequence[SamplePlan], is_warm: bool
+) -> list[_Sampled]:
+    """Simulates each launch by its plan; those whose plans have the same parts together."""
+    together: dict[tuple[GridPart, ...], list[int]] = {}
+    for number, plan in enumerate(plans):
+        together.setdefault(plan.parts, []).append(number)
+    found: dict[int, _Sampled] = {}
+    for parts, numbers in together.items():
+        simulations = [_Simulation(launches[number], plans[number]) for number in numbers]
+        sinks = [sink for simulation in simulations for sink in simulation.sinks]
+        executed = launches[0].source.stream(parts, sinks)
+        for number, simulation in zip(numbers, simulations, strict=True):
+            found[number] = simulation.finish(executed, is_warm)
+    return [found[number] for number in range(len(plans))]
 
 
 class _Stateless:
@@ -92,22 +113,19 @@ class _Stateless:
 
 @dataclass(frozen=True)
 class _SampledLaunch:
+    """A launch on a device; `ahead` is what the pilot's accesses say."""
+
     source: SampleSource
     census: Census
-    device: Device
-    thread_blocks_per_sm: int
+    of: SampledDevice
     size: SampleSize
-    versions: Sequence[Latencies]
+    pilot: Pilot
+    ahead: _Stateless
 
     @property
     def counts(self) -> Trace:
         """Counts of the whole launch."""
         return self.census.trace
-
-    @property
-    def wave(self) -> int:
-        """Thread blocks that the device holds at once."""
-        return self.device.architecture.sm_count * self.thread_blocks_per_sm
 
     def simulator(
         self, left: CacheState | None = None, *, has_repeats: bool = False
@@ -118,69 +136,23 @@ class _SampledLaunch:
             counts.instructions,
             counts.warp_width,
             counts.warps_per_thread_block,
-            self.device,
-            self.thread_blocks_per_sm,
+            self.of.device,
+            self.of.thread_blocks_per_sm,
             left,
             has_repeats=has_repeats,
-            versions=self.versions,
+            versions=self.of.latencies,
         )
-
-    @cached_property
-    def ahead(self) -> _Stateless:
-        """What the pilot's accesses say."""
-        return _Stateless(self.counts, self.device)
 
     @cached_property
     def choice(self) -> Choice:
         """Plans samples, from what some thread blocks do."""
-        pilot = pilot_of(self.source, self.counts, self.ahead.sinks)
-        return Choice(self.source, self.counts, pilot, self.device, self.wave, self.size)
+        of = self.of
+        return Choice(self.source, self.counts, self.pilot, of.device, of.wave, self.size)
 
-    def result(self, plan: SamplePlan, is_warm: bool) -> list[MemoryResult]:
-        """Simulates, and extrapolates for each version."""
-        pilot = self.choice.pilot
-        found = SampleSimulation(
-            plan,
-            self.simulator(has_repeats=plan.is_followed),
-            is_uneven=lasting_ratio(self.counts) > _UNEVEN,
-            versions=len(self.versions),
-        )
-        parts = [item.part for item in plan.intervals]
-        if plan.has_times:
-            stateless, rows = self.ahead, RowCounter(len(self.counts.instructions))
-            self.source.stream(parts, [found, rows])
-            whole = pilot.counts.classes.totals()[0].astype(np.float64)
-            issues = IssueCounts(
-                self.counts.classes.totals()[0].astype(np.float64),
-                _issues_behind(rows, pilot),
-                self.census.relative_error,
-            )
-        else:
-            stateless = _Stateless(self.counts, self.device)
-            executed = self.source.stream(parts, [found, *stateless.sinks])
-            totals = executed.classes.totals()
-            whole = totals[0].astype(np.float64)
-            issues = IssueCounts.of(self.counts, totals, self.census.relative_error)
-        samples = found.finish(issues)
-        if is_warm:
-            samples = [self._warmed(sample, self.choice) for sample in samples]
-        wavefronts = scaled(stateless.wavefronts.totals, whole, issues.whole)
-        return [
-            MemoryResult(
-                sample.traffic,
-                wavefronts,
-                self.thread_blocks_per_sm,
-                sample if plan.share < 1.0 else None,
-                stateless.atomics.found,
-                FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
-            )
-            for sample in samples
-        ]
-
-    def _warmed(self, sample: SampledTraffic, choice: Choice) -> SampledTraffic:
+    def warmed(self, sample: SampledTraffic) -> SampledTraffic:
         """The sample of a launch that finds what the last thread blocks of one have left."""
         thread_blocks = self.counts.thread_blocks
-        start = min(thread_blocks, choice.start_waves() * self.wave)
+        start = min(thread_blocks, self.choice.start_waves() * self.of.wave)
         ending = self.simulator()
         ending.skip_to(thread_blocks - start)
         self.source.stream([GridPart(thread_blocks - start, thread_blocks)], [ending])
@@ -201,6 +173,76 @@ class _SampledLaunch:
                 sample.dram_writes, warm.dram_write_transactions - cold.dram_write_transactions
             ),
         )
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """What a plan says of a launch, by version."""
+
+    launch: _SampledLaunch
+    plan: SamplePlan
+    results: list[MemoryResult]
+
+    def larger(self) -> SamplePlan | None:
+        """A plan that says more, where this one says too little and there is one."""
+        launch, plan = self.launch, self.plan
+        if not launch.size.may_grow or plan.is_followed or _reach(self.results[0]) <= _WANTED_ERROR:
+            return None
+        if plan.has_times:
+            return launch.choice.followed()
+        # whole waves that scatter say little: a larger sample is worth its time, if there is one
+        more = replace(launch.choice, size=launch.size.enlarged()).plan()
+        return more if more.share > plan.share else None
+
+
+class _Simulation:
+    """A launch by its plan, on its device: `sinks` take the accesses of the plan's parts."""
+
+    def __init__(self, launch: _SampledLaunch, plan: SamplePlan) -> None:
+        self._launch, self._plan = launch, plan
+        self._found = SampleSimulation(
+            plan,
+            launch.simulator(has_repeats=plan.is_followed),
+            is_uneven=lasting_ratio(launch.counts) > _UNEVEN,
+            versions=len(launch.of.latencies),
+        )
+        self._rows = RowCounter(len(launch.counts.instructions))
+        self._stateless = launch.ahead
+        self.sinks: list[AccessSink] = [self._found]
+        if plan.has_times:
+            self.sinks.append(self._rows)
+        else:
+            self._stateless = _Stateless(launch.counts, launch.of.device)
+            self.sinks += self._stateless.sinks
+
+    def finish(self, executed: Trace, is_warm: bool) -> _Sampled:
+        """Extrapolates for each version; `executed` counts the instructions of all parts."""
+        launch, plan, pilot = self._launch, self._plan, self._launch.pilot
+        counts, error = launch.counts, launch.census.relative_error
+        if plan.has_times:
+            whole = pilot.counts.classes.totals()[0].astype(np.float64)
+            issued = counts.classes.totals()[0].astype(np.float64)
+            issues = IssueCounts(issued, _issues_behind(self._rows, pilot), error)
+        else:
+            totals = executed.classes.totals()
+            whole = totals[0].astype(np.float64)
+            issues = IssueCounts.of(counts, totals, error)
+        samples = self._found.finish(issues)
+        if is_warm:
+            samples = [launch.warmed(sample) for sample in samples]
+        wavefronts = scaled(self._stateless.wavefronts.totals, whole, issues.whole)
+        results = [
+            MemoryResult(
+                sample.traffic,
+                wavefronts,
+                launch.of.thread_blocks_per_sm,
+                sample if plan.share < 1.0 else None,
+                self._stateless.atomics.found,
+                FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
+            )
+            for sample in samples
+        ]
+        return _Sampled(launch, plan, results)
 
 
 def _moved(count: SampledCount, by: float) -> SampledCount:

@@ -117,6 +117,11 @@ class SamplePlan:
         return sum(map(self._blocks, whole)) / self.thread_blocks
 
     @property
+    def parts(self) -> tuple[GridPart, ...]:
+        """What an engine makes the accesses of."""
+        return tuple(item.part for item in self.intervals)
+
+    @property
     def has_times(self) -> bool:
         """Whether thread blocks are simulated at some times only."""
         return any(not item.part.is_whole for item in self.intervals)

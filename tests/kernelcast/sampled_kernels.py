@@ -23,7 +23,7 @@ from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMe
 from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import SampleSize
 from kernelcast.simcore.sampling.decision import why_not_sampled
-from kernelcast.simcore.sampling.launch_sample import sample_memory
+from kernelcast.simcore.sampling.launch_sample import SampledDevice, sample_memories
 from kernelcast.simcore.sampling.recorded_sample import LaunchRows, RecordedSample, grid_parts
 
 __all__ = ["CASES", "Case", "exact", "sampled", "small_machine"]
@@ -176,9 +176,9 @@ def sampled(case: Case, seed: int = 0, *, may_grow: bool = False) -> MemoryResul
         assert data is not None
         source = DataSource(kernel, launch, _WIDTH, Limits(), data)
     census = Census(source.counts(None))
-    return sample_memory(
-        source, census, *resident_launch(kernel, launch, small_machine()), size=size
-    )
+    resident = SampledDevice(*resident_launch(kernel, launch, small_machine()))
+    ((found,),) = sample_memories(source, census, [resident], size=size)
+    return found
 
 
 def _recorded(kernel: Kernel, launch: Launch, size: SampleSize) -> MemoryResult:

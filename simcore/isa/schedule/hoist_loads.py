@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.schedule.latencies import latency
 from kernelcast.simcore.isa.schedule.pressure import Liveness, pressures
-from kernelcast.simcore.isa.schedule.region import Region, Step, Value, is_slow_load
+from kernelcast.simcore.isa.schedule.region import Region, Step, is_slow_load
 
 __all__ = ["compact_order", "hoisted", "spread"]
 
@@ -34,6 +34,7 @@ _BACK = 8
 
 Order = list[int]
 Before = Sequence[set[int]]
+_Changes = tuple[list[tuple[int, int]], list[tuple[int, int]]]
 
 
 def compact_order(region: Region, before: Before, live: Liveness) -> Order:
@@ -62,11 +63,11 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
             waiting[position] += 1
     ready = [position for position, count in enumerate(waiting) if not count]
     heights = _depths([True] * len(before), before)
-    alive = set(live.lasting)
+    alive, changes = set(live.lasting), _changes(region.steps)
     order: Order = []
     while ready:
         places = range(max(0, len(ready) - _CANDIDATES), len(ready))
-        added = {place: _added(region.steps[ready[place]], alive) for place in places}
+        added = {place: _added(changes[ready[place]], alive) for place in places}
         if is_deep:
             best = min(places, key=lambda place: (max(added[place], 0) > 0, -place))
         else:
@@ -74,7 +75,7 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
         step = region.steps[ready.pop(best)]
         order.append(step.position)
         alive.difference_update(id(value) for value in step.writes if value not in step.kept)
-        alive.update(id(holder) for holder in _holders(step))
+        alive.update(id(holder) for holder in step.holders)
         freed = []
         for position in before[step.position]:
             waiting[position] -= 1
@@ -87,15 +88,27 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
     return order[::-1]
 
 
-def _holders(step: Step) -> list[Value]:
-    return list(dict.fromkeys(value.holder for value in (*step.reads, *step.kept)))
+def _changes(steps: Sequence[Step]) -> list[_Changes]:
+    """Of each step the values, by identity, that it reads and writes, and their registers."""
+    return [
+        (
+            [(id(item), item.words) for item in step.holders],
+            [(id(item), item.words) for item in step.writes],
+        )
+        for step in steps
+    ]
 
 
-def _added(step: Step, alive: set[int]) -> int:
-    """Registers that are in use before the step and not after it, less the others."""
-    begins = sum(item.words for item in _holders(step) if id(item) not in alive)
-    ends = sum(item.words for item in step.writes if id(item) in alive)
-    return begins - ends
+def _added(changes: _Changes, alive: set[int]) -> int:
+    """Registers that are in use before a step and not after it, less the others."""
+    added = 0
+    for item, words in changes[0]:
+        if item not in alive:
+            added += words
+    for item, words in changes[1]:
+        if item in alive:
+            added -= words
+    return added
 
 
 def hoisted(region: Region, before: Before, live: Liveness, order: Order, limit: int) -> Order:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelcast.simcore.isa.schedule.region import Region, Step, Value, is_slow_load
+from kernelcast.simcore.isa.schedule.region import Region, Value, is_slow_load
 
 __all__ = ["Liveness", "liveness", "pressures"]
 
@@ -33,7 +33,7 @@ def liveness(region: Region, live_after: Collection[int], words: Mapping[int, in
     }
     uses: dict[int, int] = {}
     for step in region.steps:
-        for holder in _holders(step):
+        for holder in step.holders:
             uses[id(holder)] = uses.get(id(holder), 0) + 1
     around = sum(words[register] for register in live_after if register not in known)
     begins = tuple(
@@ -59,7 +59,7 @@ def pressures(
     found = []
     for position in order:
         step = region.steps[position]
-        for holder in (*_holders(step), *held.get(position, ())):
+        for holder in (*step.holders, *held.get(position, ())):
             left[id(holder)] -= 1
             if not left[id(holder)] and id(holder) not in live.lasting and id(holder) in alive:
                 alive.discard(id(holder))
@@ -77,10 +77,6 @@ def pressures(
     return found
 
 
-def _holders(step: Step) -> list[Value]:
-    return list(dict.fromkeys(value.holder for value in (*step.reads, *step.kept)))
-
-
 def _held(region: Region, left: dict[int, int]) -> dict[int, list[Value]]:
     """What the first reader of a load lets go of, by its position; counted as uses in `left`."""
     found: dict[int, list[Value]] = {}
@@ -89,7 +85,7 @@ def _held(region: Region, left: dict[int, int]) -> dict[int, list[Value]]:
             continue
         readers = [reader for value in step.writes for reader in value.readers[:1]]
         if readers:
-            holders = _holders(step)
+            holders = step.holders
             found.setdefault(min(readers), []).extend(holders)
             for holder in holders:
                 left[id(holder)] += 1

@@ -79,6 +79,16 @@ class Step:
     reads: tuple[Value, ...]
     writes: tuple[Value, ...]
     kept: tuple[Value, ...] = ()
+    _holders: tuple[Value, ...] | None = None
+
+    @property
+    def holders(self) -> tuple[Value, ...]:
+        """Whose registers it reads, each once; of a region that is complete."""
+        if self._holders is None:
+            self._holders = tuple(
+                dict.fromkeys(value.holder for value in (*self.reads, *self.kept))
+            )
+        return self._holders
 
 
 @dataclass(frozen=True, slots=True)

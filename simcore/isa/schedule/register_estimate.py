@@ -77,11 +77,16 @@ def prepared(kernel: Kernel, pcs: Sequence[int], dropped: frozenset[int], last: 
     region = region_of(kernel, pcs, dropped)
     before = dependences(region)
     alive = {register.index for register in live_out(kernel)[last]}
-    facts = register_facts(kernel)
-    words = {r: 0 if r in facts.constants else count for r, count in facts.words.items()}
-    live = liveness(region, alive, words)
+    live = liveness(region, alive, _words(kernel))
     order = compact_order(region, before, live)
     return Prepared(region, before, live, order, max(pressures(region, order, live), default=0))
+
+
+@once_per_kernel
+def _words(kernel: Kernel) -> dict[int, int]:
+    """32-bit registers of each register; none of those that are constants in native code."""
+    facts = register_facts(kernel)
+    return {r: 0 if r in facts.constants else count for r, count in facts.words.items()}
 
 
 def order_limit(kernel: Kernel) -> int:

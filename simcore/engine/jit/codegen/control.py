@@ -160,26 +160,51 @@ class ControlCode:
 
     def resume(self) -> None:
         """The switch that ends the entry, and what each state brings back."""
-        warp, code, context = self._warp, self._warp.scalar, self._context
-        whole = [b for b in context.barriers if b not in context.mixed]
-        states = {b: context.state_of(b) for b in whole}
-        cases = " ".join(f"i32 {state}, label %resume{state - 1}" for state in states.values())
+        warp, context = self._warp, self._context
+        states = {b: context.state_of(b) for b in context.whole}
+        cases = " ".join(
+            f"i32 {state}, label %{self._resumption(state)}" for state in states.values()
+        )
         if context.mixed:
             cases += f" i32 {context.mixed_state}, label %resume.mixed"
         if context.yielding:
             cases += f" i32 {context.yield_state}, label %resume.yield"
         warp.entry.do(f"switch i32 %state, label %B0 [ {cases} ]")
-        for barrier, state in states.items():
-            warp.label(f"resume{state - 1}")
-            target = context.target(barrier)
-            context.restore([target])
-            if self._analysis.is_dynamic[target]:
-                warp.store_mask(warp.load_mask(context.mask_place()), "%mask")
-            code.do(f"br label %B{target}")
+        if context.is_kept_at_one_place:
+            self._keep_at_one_place()
+        for barrier in states:
+            self._resume_whole(barrier)
         if context.mixed:
             self._resume_mixed()
         if context.yielding:
             self._resume_yield()
+
+    def _resumption(self, state: int) -> str:
+        """Where a warp that waited as a whole goes on."""
+        return "bring.back" if self._context.is_kept_at_one_place else f"resume{state - 1}"
+
+    def _resume_whole(self, barrier: int) -> None:
+        """All lanes go on behind a barrier."""
+        warp, context, target = self._warp, self._context, self._context.target(barrier)
+        warp.label(f"resume{context.state_of(barrier) - 1}")
+        if not context.is_kept_at_one_place:
+            context.restore([target])
+        if self._analysis.is_dynamic[target]:
+            warp.store_mask(warp.load_mask(context.mask_place()), "%mask")
+        warp.scalar.do(f"br label %B{target}")
+
+    def _keep_at_one_place(self) -> None:
+        """What is needed behind any barrier is kept, and comes back, in code for all of them."""
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        targets = [context.target(barrier) for barrier in context.whole]
+        warp.label("keep")
+        context.save(targets)
+        code.do("br label %leave")
+        warp.label("bring.back")
+        context.restore(targets)
+        states = [context.state_of(barrier) for barrier in context.whole]
+        cases = " ".join(f"i32 {state}, label %resume{state - 1}" for state in states)
+        code.do(f"switch i32 %state, label %resume{states[0] - 1} [ {cases} ]")
 
     def _resume_mixed(self) -> None:
         """Barriers have opened."""
@@ -290,8 +315,11 @@ class ControlCode:
             return
         where = context.mask_place()
         code.do(f"store i64 {warp.as_i64(mask)}, ptr {where}")
-        context.save([end.target])
         code.do(f"store i32 {context.state_of(index)}, ptr %status")
+        if context.is_kept_at_one_place:
+            code.do("br label %keep")
+            return
+        context.save([end.target])
         code.do("br label %leave")
 
 

@@ -20,6 +20,9 @@ __all__ = ["MASK_OFFSET", "NOWHERE", "WarpContext"]
 
 MASK_OFFSET, _FIRST_OFFSET = 8, 16
 NOWHERE = 255
+_MUCH_CODE = 1 << 12
+"""Registers that all barriers keep: a hundred barriers of usual kernels, few of those whose loops
+hold tiles of products in registers, which LLVM takes many seconds to compile."""
 
 
 class WarpContext:
@@ -106,6 +109,20 @@ class WarpContext:
     def digest_place(self) -> str:
         """The address of the digest of the warp's branches."""
         return self.place(self.digest_offset)
+
+    @property
+    def whole(self) -> list[int]:
+        """Barriers at which a warp waits as a whole."""
+        return [barrier for barrier in self.barriers if barrier not in self.mixed]
+
+    @property
+    def is_kept_at_one_place(self) -> bool:
+        """Whether warps that wait as a whole keep, in one place, what any of them needs.
+
+        Barrier by barrier it is less, but code of as many registers for each.
+        """
+        needed = [len(self._needed_at([self.target(barrier)])) for barrier in self.whole]
+        return sum(needed) > _MUCH_CODE
 
     def save(self, targets: Iterable[int]) -> None:
         """Stores the registers that are needed from any of these basic blocks on."""
