@@ -30,8 +30,8 @@ _TURNOVERS = 1.25
 _FOLLOWED = 30
 """Accesses that are followed at most for each that is simulated: each takes so much less time."""
 _SIMULATED_AT_ONCE = 3
-"""So many times the accesses are simulated rather than followed: that takes little longer, has no
-error, and several devices share what they ask of the launch."""
+"""Times the accesses up to which a launch is simulated rather than followed: that takes little
+longer, has no error, and several devices share what they ask of the launch."""
 _INSTRUCTIONS_PER_ACCESS = 32
 """Instructions that are executed, most of them left out of slices, while an access is followed."""
 _PERIODS_OF_L1, _PERIODS_OF_L2 = 8, 128

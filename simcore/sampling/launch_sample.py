@@ -49,7 +49,7 @@ class SampledDevice:
 
     @property
     def latencies(self) -> Sequence[Latencies]:
-        """Those of all versions."""
+        """Latencies of all versions."""
         return self.versions or (Latencies.of(self.device),)
 
     @property

@@ -46,13 +46,13 @@ def test_a_sample_that_cannot_grow_is_simulated_once(
 ) -> None:
     """The first sample of the sparse product has as large a share as one may have."""
     shares: list[float] = []
-    result = _SampledLaunch.result
+    simulation = launch_sample._Simulation
 
-    def counted(self: _SampledLaunch, plan: SamplePlan, is_warm: bool) -> list[MemoryResult]:
+    def counted(launch: _SampledLaunch, plan: SamplePlan) -> launch_sample._Simulation:
         shares.append(plan.share)
-        return result(self, plan, is_warm)
+        return simulation(launch, plan)
 
-    monkeypatch.setattr(_SampledLaunch, "result", counted)
+    monkeypatch.setattr(launch_sample, "_Simulation", counted)
     monkeypatch.setattr(launch_sample, "_WANTED_ERROR", 0.0)
     sampled(CASES[name], may_grow=True)
     assert len(shares) == simulations

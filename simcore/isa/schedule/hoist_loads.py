@@ -89,7 +89,7 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
 
 
 def _changes(steps: Sequence[Step]) -> list[_Changes]:
-    """Of each step the values, by identity, that it reads and writes, and their registers."""
+    """Values, by identity, that each step reads and writes, and their registers."""
     return [
         (
             [(id(item), item.words) for item in step.holders],

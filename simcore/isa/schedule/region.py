@@ -83,7 +83,7 @@ class Step:
 
     @property
     def holders(self) -> tuple[Value, ...]:
-        """Whose registers it reads, each once; of a region that is complete."""
+        """Values whose registers it reads, each once; the region must be complete."""
         if self._holders is None:
             self._holders = tuple(
                 dict.fromkeys(value.holder for value in (*self.reads, *self.kept))

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from kernelcast.simcore import engine
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.memory import simulated_memory
 from kernelcast.studies import data_set, executors, tasks
+from kernelcast.studies.kernels import trace_of_fitting
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.tasks import Task
 from tests.kernelcast.studies.conftest import SAXPY
@@ -189,6 +191,23 @@ def test_failures_are_rows_and_the_others_go_on(plan: PlanFile, tmp_path: Path) 
     assert result.failed == 4 + 2
     assert all(row["time_s"] > 0 for row in result.good)
     assert all(row["time_s"] is None for row in result.rows if row["error"])
+
+
+def test_devices_that_a_launch_does_not_fit_are_found_at_once(tmp_path: Path) -> None:
+    """Python makes the kernel: each time it is called takes long."""
+    devices = [kc.device(name) for name in ("gtx-480", "a100-40gb", "gtx-660")]
+    asked: list[int] = []
+    workload = kc.load_workload(SAXPY)
+
+    def run(options: kc.RunOptions) -> kc.KernelTrace:
+        asked.append(len(options.devices))
+        return workload.run("small", options=replace(options, registers=100))
+
+    found = trace_of_fitting(run, devices, kc.RunOptions(code="source", results=False))
+    assert asked == [3, 1]
+    assert sorted(found.unfit) == [0, 2]
+    assert all("100 registers per thread" in why for why in found.unfit.values())
+    assert found.trace is not None
 
 
 def test_another_plan_needs_another_folder(plan: PlanFile, tmp_path: Path) -> None:
