@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from kernelcast.execution.memory_simulation import resident_launch
+from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
+from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.memory.hierarchy import SampledCount
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.sampling import launch_sample
-from kernelcast.simcore.sampling.launch_sample import _SampledLaunch
+from kernelcast.simcore.sampling.census import Census
+from kernelcast.simcore.sampling.choice import SampleSize
+from kernelcast.simcore.sampling.launch_sample import (
+    SampledDevice,
+    _SampledLaunch,
+    sample_memories,
+)
+from kernelcast.simcore.sampling.pilot import SampleSource
 from kernelcast.simcore.sampling.plan import SamplePlan
-from tests.kernelcast.sampled_kernels import CASES, exact, sampled
+from kernelcast.traces.stream import AccessSink, GridPart
+from kernelcast.traces.trace import Trace
+from tests.kernelcast.sampled_kernels import CASES, exact, sampled, small_machine
 
 _all_of = cache(lambda name: exact(CASES[name]))
 
@@ -57,6 +71,41 @@ def test_a_sample_that_cannot_grow_is_simulated_once(
     sampled(CASES[name], may_grow=True)
     assert len(shares) == simulations
     assert shares == sorted(set(shares))
+
+
+class Watched:
+    """A launch that remembers what was asked of it."""
+
+    def __init__(self, source: SampleSource) -> None:
+        self._source = source
+        self.asked: list[tuple[GridPart, ...]] = []
+
+    def stream(self, parts: Sequence[GridPart], sinks: Sequence[AccessSink]) -> Trace:
+        """Executes the parts."""
+        self.asked.append(tuple(parts))
+        return self._source.stream(parts, sinks)
+
+
+def test_devices_whose_samples_have_the_same_parts_share_an_execution() -> None:
+    """A launch of three times the accesses of a sample is simulated whole, on both machines."""
+    kernel, launch = CASES["product that is followed"].make()
+    sliced = SlicedLaunch(kernel, launch, 32, Limits())
+    census = Census(sliced.counts(None))
+    machine = small_machine()
+    l2s = [replace(machine.l2, capacity_bytes=size << 20) for size in (1, 8)]
+    devices = [replace(machine, l2=l2) for l2 in l2s]
+    both = [SampledDevice(*resident_launch(kernel, launch, device)) for device in devices]
+    size = SampleSize(4e5, may_grow=False)
+    watched = Watched(sliced)
+    together = sample_memories(watched, census, both, size=size)
+    apart = [sample_memories(sliced, census, [device], size=size)[0] for device in both]
+    whole = (GridPart(0, launch.thread_blocks),)
+    assert watched.asked.count(whole) == 1
+    reads = [
+        [found.traffic.dram_read_transactions for (found,) in each] for each in (together, apart)
+    ]
+    assert reads[0] == reads[1]
+    assert together[0][0].sample is None
 
 
 if os.environ.get("KERNELCAST_TESTS") == "all":
