@@ -182,6 +182,10 @@ class UnfitDevice(LaunchError):
         super().__init__(reasons[0][1])
         self.reasons = tuple(reasons)
 
+    def __reduce__(self) -> tuple[type[UnfitDevice], tuple[object]]:
+        """A process may hand it to another one."""
+        return UnfitDevice, (self.reasons,)
+
 
 class DeviceMemoryError(KernelcastError):
     """Device memory that is full, or an address that is not that of an allocation."""

@@ -95,7 +95,7 @@ class _Walk:
             return lambda value: self._array(np.asarray(value))
         if issubclass(kind, PurePath):
             return lambda value: self._text(b"p", str(value))
-        if issubclass(kind, WarpOpcode):
+        if issubclass(kind, WarpOpcode) and kind.__reduce__ is not object.__reduce__:
             return lambda value: self._made(name, value)
         if is_dataclass(kind):
             return self._way_of_dataclass(kind, name)

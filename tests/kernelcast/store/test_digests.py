@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.simcore.isa.matrix.exchanges import Exchange, ExchangeKind, exchange_opcode
+from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.store.digests import NotDigestible, digest
@@ -66,6 +68,19 @@ def test_functions_are_no_values() -> None:
         digest(print)
     with pytest.raises(NotDigestible):
         digest(LazyBuffer((4,), np.float32, lambda _chunk, count: np.ones(count)))
+
+
+def test_opcodes_that_do_not_tell_what_they_are_made_from_are_no_values() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Unnamed(WarpOpcode):
+        extra: int = 0
+
+    one, two = (Exchange(ExchangeKind.ROWS_TO_FRAGMENTS, count, False) for count in (1, 2))
+    known = exchange_opcode(one)
+    assert digest(known) != digest(exchange_opcode(two))
+    values = (getattr(known, item.name) for item in fields(WarpOpcode))
+    with pytest.raises(NotDigestible):
+        digest(Unnamed(*values))
 
 
 def test_buffers_count_by_what_fills_them_until_they_are_made() -> None:

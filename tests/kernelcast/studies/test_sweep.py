@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.cli import main
-from kernelcast.errors import InputError
+from kernelcast.errors import InputError, UnfitDevice
 from kernelcast.execution import kept_run, runnable
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.simcore import engine
@@ -208,6 +209,13 @@ def test_devices_that_a_launch_does_not_fit_are_found_at_once(tmp_path: Path) ->
     assert sorted(found.unfit) == [0, 2]
     assert all("100 registers per thread" in why for why in found.unfit.values())
     assert found.trace is not None
+
+
+def test_a_process_tells_another_which_devices_do_not_fit() -> None:
+    error = UnfitDevice([("one", "too many registers"), ("other", "too many threads")])
+    told = pickle.loads(pickle.dumps(error))
+    assert told.reasons == error.reasons
+    assert str(told) == "too many registers"
 
 
 def test_another_plan_needs_another_folder(plan: PlanFile, tmp_path: Path) -> None:

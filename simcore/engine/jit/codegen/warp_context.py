@@ -29,8 +29,9 @@ class WarpContext:
     """Writes the code that saves and restores; `bytes` is the size of a context.
 
     `barriers`: basic blocks that end in one; `mixed`: those of them where other lanes of the warp
-    may be elsewhere when some get there, or that need not open for all lanes; `yielding`: heads of
-    spin loops.
+    may be elsewhere when some get there, or that need not open for all lanes; at the others,
+    `whole`, a warp waits as one. `is_kept_at_one_place`: one place keeps what is needed behind any
+    of these, which is more than each needs, and far less code. `yielding`: heads of spin loops.
     """
 
     def __init__(
@@ -44,6 +45,9 @@ class WarpContext:
         self.barriers = [b.index for b in kernel.blocks if isinstance(b.terminator, BarrierSync)]
         self.is_counted = analysis.places.has_counted_barriers
         self.mixed = [b for b in self.barriers if self.is_counted or self._is_mixed(b)]
+        self.whole = [b for b in self.barriers if b not in self.mixed]
+        needed = [len(self._needed_at([self.target(b)])) for b in self.whole]
+        self.is_kept_at_one_place = sum(needed) > _MUCH_CODE
         self.yielding = list(analysis.places.yielding)
         self._offsets: dict[int, int] = {}
         self.bytes = self._lay_out()
@@ -109,20 +113,6 @@ class WarpContext:
     def digest_place(self) -> str:
         """The address of the digest of the warp's branches."""
         return self.place(self.digest_offset)
-
-    @property
-    def whole(self) -> list[int]:
-        """Barriers at which a warp waits as a whole."""
-        return [barrier for barrier in self.barriers if barrier not in self.mixed]
-
-    @property
-    def is_kept_at_one_place(self) -> bool:
-        """Whether warps that wait as a whole keep, in one place, what any of them needs.
-
-        Barrier by barrier it is less, but code of as many registers for each.
-        """
-        needed = [len(self._needed_at([self.target(barrier)])) for barrier in self.whole]
-        return sum(needed) > _MUCH_CODE
 
     def save(self, targets: Iterable[int]) -> None:
         """Stores the registers that are needed from any of these basic blocks on."""
