@@ -69,6 +69,8 @@ def micro_kernel(
         ideal_wavefronts=np.array([step.ideal_passes for step in steps])[pc],
         levels=MemoryLevels(
             sectors=np.where(is_global, [step.sectors for step in steps], 0.0),
+            lines=np.where(is_global, np.ceil([step.sectors / 4 for step in steps]), 0.0),
+            pieces=np.where(is_global, np.ceil([step.sectors / 8 for step in steps]), 0.0),
             ideal_sectors=np.where(is_global, [step.ideal_sectors for step in steps], 0.0),
             l1_hits=np.array([step.l1_hits for step in steps]),
             l2_hits=np.array([step.l2_hits for step in steps]),

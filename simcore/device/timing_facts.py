@@ -76,15 +76,24 @@ class TimingFacts:
     """Share of `dram_efficiency` that is left at equal reads and writes."""
     warp_launch_cycles: float = 0.0
     dispatch_cycles: float = 0.0
+    dram_latency_deviation_cycles: float = 0.0
+    """Standard deviation of the latency of a request to DRAM that is alone."""
     dram_queue_cycles: float = 0.0
     """What a load waits at DRAM for others while it is half busy; `mixed`: as much is written."""
     dram_mixed_queue_cycles: float = 0.0
+    dram_queue_deviation_cycles: float = 0.0
+    """Standard deviation of that; its square grows with the others in the queue (0: not known)."""
+    dram_mixed_deviation_cycles: float = 0.0
     dram_turn_cycles: float = 0.0
-    """What a load waits longer at DRAM where as much is written as read, however little that is."""
+    """What a load waits longer at DRAM where as much is written as read, if that is always busy."""
     dram_pieces_per_s: float = 0.0
     """Pieces of 256 aligned bytes that DRAM begins to move, however little of them (0: any)."""
+    l2_requests_per_s: float = 0.0
+    """Lines of which L2 is asked by all SMs for one sector each (0: as many as sectors)."""
+    l2_write_bandwidth_bytes_per_s: float = 0.0
+    """What L2 takes of whole lines that all SMs write (0: as much as they read)."""
     l2_partial_writes_per_s: float = 0.0
-    """Sectors that L2 takes of all SMs when they are written in part (0: as many as others)."""
+    """Sectors that L2 takes of all SMs when each is written in part, or alone of its line."""
     barrier_warp_cycles: float = 0.0
     shared_paired_lanes: int = 1
     """2 where data of two lanes that load the same return together."""

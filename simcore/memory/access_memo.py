@@ -19,6 +19,7 @@ from kernelcast.simcore.memory.coalescer import (
     distinct_bytes,
     sector_room,
 )
+from kernelcast.simcore.memory.dram_pieces import PIECE_BYTES
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, both_masks, pack_lines
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.sets.way_search import trailing_zeros
@@ -28,9 +29,11 @@ __all__ = [
     "FOUND",
     "IDEAL_SECTORS",
     "KEY",
+    "L2_LINES",
     "LINES",
     "LIST",
     "PC",
+    "PIECES",
     "REQUESTED_BYTES",
     "SINGLE_USE_ROW",
     "USES",
@@ -52,9 +55,11 @@ _UNKNOWN = -1
 _WIDEST_ACCESS_BYTES = 64  # merged accesses too: they begin at multiples of their width
 _WIDEST_REQUEST_BYTES = 2 * LARGEST_SEGMENT_BYTES  # of the words in order that segments serve
 KEY, USES, LIST, BATCH, PC, FOUND, REQUESTED_BYTES, IDEAL_SECTORS, LINES = range(9)
+L2_LINES, PIECES = range(9, 11)
 _FACT_BITS = 4
-"""LINES of L1, and the LIST of all in the requests of BATCH, `unpack_lines`. Of an access that
-makes segments FOUND are units of traffic and LINES transactions."""
+"""LINES of L1, L2_LINES, PIECES of DRAM, and the LIST of all lines in the requests of BATCH,
+`unpack_lines`. Of an access that makes segments FOUND are units of traffic and LINES
+transactions."""
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -177,6 +182,17 @@ def _coalesce(memo: AccessMemo, row: np.uint64, access: WarpAccess, unit_bytes: 
 
 
 @compiled
+def _pieces(memo: AccessMemo, found: int) -> int:
+    """How many pieces of DRAM the sectors of `memo.sectors` lie in."""
+    count, last = 0, -1
+    for position in range(found):
+        piece = memo.sectors[np.uint64(position)] * memo.sector_bytes // PIECE_BYTES
+        count += 1 if piece != last else 0
+        last = piece
+    return count
+
+
+@compiled
 def learn_access(memo: AccessMemo, row: np.uint64, access: WarpAccess, words: Ints, at: int) -> int:
     """Coalesces an access into a row, and its list into `words` from `at` on; the list's end."""
     found = _coalesce(memo, row, access, memo.sector_bytes)
@@ -187,6 +203,8 @@ def learn_access(memo: AccessMemo, row: np.uint64, access: WarpAccess, words: In
         l2_lines = _collect_lines(memo, found, memo.l2_line_shift, words, end)
         end += l2_lines * WORDS_PER_LINE
     memo.facts[fact(row, LINES)] = l1_lines
+    memo.facts[fact(row, L2_LINES)] = l2_lines
+    memo.facts[fact(row, PIECES)] = _pieces(memo, found)
     memo.facts[fact(row, LIST)] = pack_lines(at, l1_lines, l2_lines)
     if access.is_written:
         for position in range(found):
@@ -210,6 +228,7 @@ def learn_segments(memo: AccessMemo, row: np.uint64, rule: SegmentRule, access: 
     )
     memo.facts[fact(row, FOUND)] = bytes_ >> trailing_zeros(rule.unit_bytes)
     memo.facts[fact(row, LINES)] = count
+    memo.facts[fact(row, L2_LINES)] = memo.facts[fact(row, PIECES)] = count
 
 
 @compiled

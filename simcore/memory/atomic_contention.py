@@ -1,7 +1,9 @@
 """Atomics on one address: how often the busiest one of a launch is changed, and passes of banks.
 
 L2 works on different addresses at the same time, and on one address on one operation after the
-other. A launch thus lasts at least as long as the operations on its busiest address.
+other. A launch thus lasts at least as long as the operations on its busiest address. Sectors of one
+place of L2 take turns, too: an H100 and an H200 carry out 11 to 12 thousand million lanes a second
+at random words of 4 KiB, 35 of 16 KiB and 69 of 64 KiB (`validation/microkernels/capacity.cu`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
@@ -32,6 +35,12 @@ _ALONE = re.compile(r"(^|\.)(cas|cast|exch|b?f\d+\w*|e\d+m\d+\w*)(\.|$)", re.IGN
 """Parts of names of operations that are never combined: exchanges, and sums of floats."""
 _BUCKET_BITS = 20
 _HASH = 0x9E3779B97F4A7C15
+_SECTOR_BITS = 5
+PLACES = 128
+"""Places of L2: 256 and 768 bytes apart they are two, 512 bytes apart one, and kilobytes that follow
+one another have places of their own up to 64 KiB, by the rates of atomics on so many groups of words
+with so many bytes between them. With strides of 2 KiB 16 groups have 16 places, 64 groups half as
+many: higher bits of the address take part; which ones do is assumed."""
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,21 +50,23 @@ Floats = npt.NDArray[np.float64]
 class AtomicContention:
     """How often addresses are changed: `requests` of warps and their `operations`, by pc.
 
-    `busiest`: operations on the address that has most of them. All are of the thread blocks that
-    were looked at.
+    `busiest`: operations on the address that has most of them; `busiest_place`: cycles for which
+    they and others keep their place of L2 occupied. All are of the thread blocks that were looked
+    at.
     """
 
     requests: Ints
     operations: Ints
     busiest: int
+    busiest_place: float = 0.0
 
     def cycles_per_request(self, address_cycles: float) -> Floats:
         """Cycles for which a request of each pc keeps the busiest address occupied, on average.
 
-        Each operation counts as the same share of those on the busiest address.
+        Or the busiest place, if that takes longer. Each operation counts as the same share.
         """
-        share = self.busiest / max(1, int(self.operations.sum()))
-        cycles = address_cycles * share * self.operations
+        cycles = max(address_cycles * self.busiest, self.busiest_place)
+        cycles = cycles / max(1, int(self.operations.sum())) * self.operations
         found: Floats = np.divide(
             cycles, self.requests, out=np.zeros(len(cycles)), where=self.requests > 0
         )
@@ -68,10 +79,9 @@ class ContentionCounter:
     def __init__(self, instructions: Sequence[InstructionRow], device: Device) -> None:
         self._native = native_accesses(instructions)
         self._is_atomic = np.array([row.kind == _KIND for row in instructions], np.bool_)
-        most = device.atomics.combined_lanes
-        self._combined = np.array(
-            [1 if _ALONE.search(row.mnemonic) else most for row in instructions], np.int64
-        )
+        self._facts = device.atomics
+        self._combined = np.array([_combined(row, self._facts) for row in instructions], np.int64)
+        self._places = np.zeros(PLACES)
         self._requests, self._operations = (np.zeros(len(instructions), np.int64) for _ in range(2))
         buckets = 1 << _BUCKET_BITS if self._is_atomic.any() else 0
         self._buckets: Ints = np.zeros(buckets, np.int64)
@@ -88,6 +98,8 @@ class ContentionCounter:
         )
         operations = np.zeros(len(pc), np.int64)
         _operate(lanes, self._combined[pc], self._buckets, operations)
+        if self._facts.request_cycles:
+            _occupy(lanes, self._facts.address_cycles, self._facts.request_cycles, self._places)
         size = len(self._requests)
         self._requests += np.bincount(pc, minlength=size)
         self._operations += np.bincount(pc, operations, minlength=size).astype(np.int64)
@@ -95,7 +107,20 @@ class ContentionCounter:
     @property
     def found(self) -> AtomicContention:
         """What has been counted until now."""
-        return AtomicContention(self._requests, self._operations, int(self._buckets.max(initial=0)))
+        busiest = int(self._buckets.max(initial=0))
+        return AtomicContention(
+            self._requests, self._operations, busiest, float(self._places.max())
+        )
+
+
+def _combined(row: InstructionRow, facts: AtomicFacts) -> int:
+    """Lanes with one address that are one operation.
+
+    Where requests were measured one by one hardware combines none: the assembler does, which has
+    done so in machine code.
+    """
+    is_measured = row.control is not None and facts.request_cycles > 0.0
+    return 1 if is_measured or _ALONE.search(row.mnemonic) else facts.combined_lanes
 
 
 def serialises_lanes(row: InstructionRow) -> bool:
@@ -152,6 +177,44 @@ def _operate(accesses: LaneAccesses, combined: Ints, buckets: Ints, operations: 
             key = np.uint64(address) * np.uint64(_HASH) >> np.uint64(64 - _BUCKET_BITS)
             buckets[key] += found
             operations[row] += found
+
+
+@compiled
+def _place(sector: int) -> int:
+    """Which of the PLACES of L2 the sector with that number is in."""
+    kilobyte = sector >> (10 - _SECTOR_BITS)
+    half = (sector >> (8 - _SECTOR_BITS)) & 1
+    mixed = (kilobyte ^ kilobyte >> 5 ^ kilobyte >> 10 ^ kilobyte >> 15) & 31
+    return half | mixed << 1 | (kilobyte >> 7 & 1) << 6
+
+
+@compiled
+def _occupy(accesses: LaneAccesses, address_cycles: float, least: float, places: Floats) -> None:
+    """Adds the cycles for which requests of accesses, one to each sector, occupy their places.
+
+    One takes as long as operations on the address that most of its lanes have.
+    """
+    for row in range(len(accesses.start)):
+        start, alignment = int(accesses.start[row]), accesses.alignment[row]
+        offsets = accesses.offsets[accesses.pattern[row]]
+        rest = accesses.masks[accesses.pattern[row]]
+        while rest != ZERO:
+            first = np.uint64(trailing_zeros(int(np.int64(rest))))
+            sector = ((start + offsets[first]) & alignment) >> _SECTOR_BITS
+            most, left = 0, rest
+            while left != ZERO:
+                lane = np.uint64(trailing_zeros(int(np.int64(left))))
+                left &= np.uint64(left - ONE)
+                address = (start + offsets[lane]) & alignment
+                if address >> _SECTOR_BITS == sector:
+                    most = max(most, _lanes_with(start, offsets, rest, address, alignment))
+            left = rest
+            while left != ZERO:
+                lane = np.uint64(trailing_zeros(int(np.int64(left))))
+                left &= np.uint64(left - ONE)
+                if ((start + offsets[lane]) & alignment) >> _SECTOR_BITS == sector:
+                    rest &= ~np.uint64(ONE << lane)
+            places[_place(sector)] += max(least, most * address_cycles)
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 
-__all__ = ["READ", "WRITTEN", "begins", "none_begun"]
+__all__ = ["PIECE_BYTES", "READ", "WRITTEN", "begins", "none_begun"]
 
 PIECE_BYTES = 256
 READ, WRITTEN = 0, 1

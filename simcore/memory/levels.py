@@ -27,6 +27,8 @@ from kernelcast.simcore.memory.sets.sectors import add_valid, dirty_of, drop_all
 from kernelcast.simcore.memory.sets.way_search import trailing_zeros
 
 __all__ = [
+    "ASKED_LINES",
+    "ASKED_PIECES",
     "DRAM_READS",
     "DRAM_WRITES",
     "IDEAL",
@@ -69,6 +71,7 @@ class Counters(NamedTuple):
     `merged_writes`: sectors of stores that L1 hands on together with those of the store before.
     `l1_pending` and `l2_pending` of the hits find a sector that is still on its way.
     `read_pieces`, `written_pieces`: pieces that DRAM begins for them (`dram_pieces`).
+    `l2_lines` and `pieces`: what the accesses touch, whether or not it is there already.
     `memory_side_hits` of the `dram_reads` are in the cache between L2 and DRAM, where there is one.
     """
 
@@ -91,6 +94,8 @@ class Counters(NamedTuple):
     read_pieces: Ints
     written_pieces: Ints
     memory_side_hits: Ints
+    l2_lines: Ints
+    pieces: Ints
 
 
 class Access(NamedTuple):
@@ -120,7 +125,7 @@ class Caches(NamedTuple):
     memory_side: CacheState
 
 
-TALLY_COLUMNS = 19
+TALLY_COLUMNS = 21
 """The counters of a pc begin at the word `count` of an array `tally`."""
 (
     REQUESTS,
@@ -142,6 +147,8 @@ TALLY_COLUMNS = 19
     READ_PIECES,
     WRITTEN_PIECES,
     MEMORY_SIDE_HITS,
+    ASKED_LINES,
+    ASKED_PIECES,
 ) = range(len(Counters._fields))
 
 

@@ -17,9 +17,11 @@ from kernelcast.simcore.memory.access_memo import (
     FOUND,
     IDEAL_SECTORS,
     KEY,
+    L2_LINES,
     LINES,
     LIST,
     PC,
+    PIECES,
     REQUESTED_BYTES,
     SINGLE_USE_ROW,
     USES,
@@ -32,6 +34,8 @@ from kernelcast.simcore.memory.access_memo import (
 )
 from kernelcast.simcore.memory.bitmask import ALL_BITS, count_bits
 from kernelcast.simcore.memory.levels import (
+    ASKED_LINES,
+    ASKED_PIECES,
     DRAM_READS,
     DRAM_WRITES,
     IDEAL,
@@ -146,6 +150,8 @@ def _settle_row(paths: Routes, memo: AccessMemo, row: np.uint64, tally: Ints) ->
     add(tally, count, REQUESTS, uses)
     add(tally, count, REQUESTED, uses * facts[fact(row, REQUESTED_BYTES)])
     add(tally, count, IDEAL, uses * facts[fact(row, IDEAL_SECTORS)])
+    add(tally, count, ASKED_LINES, uses * facts[fact(row, L2_LINES)])
+    add(tally, count, ASKED_PIECES, uses * facts[fact(row, PIECES)])
     if paths.in_segments[pc]:
         add(tally, count, SECTORS, uses * found)
         add(tally, count, TRANSACTIONS, uses * facts[fact(row, LINES)])

@@ -41,6 +41,8 @@ def memory_levels(
     dram = counts.dram_reads * traffic.transaction_bytes + _written(traffic)
     return MemoryLevels(
         sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
+        lines=_ratio(counts.l2_lines, counts.requests),
+        pieces=_ratio(counts.pieces, counts.requests),
         ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
         l1_hits=_ratio(kept, asked),
         l2_hits=1.0 - _ratio(dram, below * traffic.sector_bytes),

@@ -14,8 +14,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.device import CacheFacts, Device
 from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.memory.dram_pieces import PIECE_BYTES
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.equal_warps import (
     OF_WHOLE_WARPS,
@@ -52,7 +53,7 @@ def relieved_kernel(
             passes = np.where(chosen, kernel.ideal_wavefronts, kernel.wavefronts)
             kernel = replace(kernel, wavefronts=passes)
     if Component.UNCOALESCED in without:
-        kernel = _coalesced(kernel)
+        kernel = _coalesced(kernel, device.l2)
     if Component.LOCAL_MEMORY in without:
         kernel = _moved(kernel, _is_local(kernel), Pipeline.NONE)
     if Component.FP64 in without:
@@ -136,7 +137,7 @@ def _is_local(kernel: TimedKernel) -> Bools:
     return np.array(spaces or [False] * len(kernel.pipeline), np.bool_) & _of(kernel, *_MEMORY)
 
 
-def _coalesced(kernel: TimedKernel) -> TimedKernel:
+def _coalesced(kernel: TimedKernel, l2: CacheFacts) -> TimedKernel:
     """The kernel with each request in the fewest sectors that hold its bytes.
 
     What passed a level because of others no longer does; what the caches have saved already is not
@@ -152,6 +153,8 @@ def _coalesced(kernel: TimedKernel) -> TimedKernel:
     fewer = replace(
         levels,
         sectors=sectors,
+        lines=np.minimum(levels.lines, np.ceil(sectors * l2.sector_bytes / l2.line_bytes)),
+        pieces=np.minimum(levels.pieces, np.ceil(sectors * l2.sector_bytes / PIECE_BYTES)),
         l1_hits=1.0 - l1_misses,
         l2_hits=1.0 - np.minimum(l2_misses, 1.0),
         l1_pending=np.minimum(levels.l1_pending, 1.0 - l1_misses),
@@ -208,7 +211,12 @@ def _filled(kernel: TimedKernel) -> TimedKernel:
         paths=shorter,
         wavefronts=kernel.wavefronts[kept] * each,
         ideal_wavefronts=kernel.ideal_wavefronts[kept] * each,
-        levels=replace(kernel.levels, sectors=kernel.levels.sectors * more),
+        levels=replace(
+            kernel.levels,
+            sectors=kernel.levels.sectors * more,
+            lines=kernel.levels.lines * more,
+            pieces=kernel.levels.pieces * more,
+        ),
     )
 
 

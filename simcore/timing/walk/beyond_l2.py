@@ -10,7 +10,7 @@ from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
-__all__ = ["dram_cycles", "latency_beyond_l2", "queue_cycles", "sectors_past", "turn_cycles"]
+__all__ = ["dram_cycles", "latency_beyond_l2", "queue_facts", "sectors_past"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,17 +43,28 @@ def dram_cycles(kernel: TimedKernel, device: Device, timing: TimingFacts, busy_s
     return seconds * busy_sms * device.running_clock_hz
 
 
-def turn_cycles(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
-    """What loads wait longer at DRAM for it to turn from writing to reading."""
-    if without & {Component.MEMORY_LATENCY, Component.DRAM_BANDWIDTH}:
-        return 0
-    return round(timing.dram_turn_cycles * _mixed(kernel))
+def queue_facts(
+    kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]
+) -> dict[str, float]:
+    """What loads wait at DRAM for requests of others and for it to turn, and how much that varies.
 
+    The facts of a `Machine` whose names begin with `dram_`. Between those of reads and those of
+    equal reads and writes they change with the mix of the kernel.
+    """
+    mixed = _mixed(kernel)
+    is_still = bool(without & {Component.MEMORY_LATENCY, Component.DRAM_BANDWIDTH})
 
-def queue_cycles(kernel: TimedKernel, timing: TimingFacts) -> float:
-    """What loads wait at DRAM for requests of others while it is half busy."""
-    pure, mixed = timing.dram_queue_cycles, timing.dram_mixed_queue_cycles
-    return pure + max(0.0, mixed - pure) * _mixed(kernel)
+    def between(read: float, written: float) -> float:
+        return read + max(0.0, written - read) * mixed
+
+    return {
+        "dram_queue": between(timing.dram_queue_cycles, timing.dram_mixed_queue_cycles),
+        "dram_turn": 0.0 if is_still else timing.dram_turn_cycles * mixed,
+        "dram_deviation": timing.dram_latency_deviation_cycles,
+        "dram_queue_deviation": between(
+            timing.dram_queue_deviation_cycles, timing.dram_mixed_deviation_cycles
+        ),
+    }
 
 
 def _mixed(kernel: TimedKernel) -> float:

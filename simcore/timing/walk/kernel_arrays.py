@@ -57,6 +57,7 @@ __all__ = [
     "MORE",
     "NONE",
     "PASSES",
+    "PIECE_SECTORS",
     "PIPELINES",
     "PIPE_REASON",
     "READS",
@@ -98,7 +99,7 @@ SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
-L2_SECTORS, DRAM_SECTORS, L2_WEIGHT, SOONER = range(4)
+L2_SECTORS, DRAM_SECTORS, L2_WEIGHT, PIECE_SECTORS, SOONER = range(5)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
 UNIT_TURNS, BYTES = BANK_READS + 2, BANK_READS + 3
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
@@ -238,7 +239,10 @@ def kernel_arrays(
     row_pc = events.row_pc
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
-    moved_by_pc = *traffic_columns(kernel.levels, device), _sooner(kernel, timing, without)
+    moved_by_pc = (
+        *traffic_columns(kernel.levels, kernel.is_store, device),
+        _sooner(kernel, timing, without),
+    )
     moved = [column[row_pc] for column in moved_by_pc]
     code_rows = code[row_pc]
     code_rows[:, FETCH_LINE] = lines[row_pc]

@@ -20,6 +20,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     L2_WEIGHT,
     LINE_SECTORS,
     MISSED_LINES,
+    PIECE_SECTORS,
     RESULT,
     SHARED,
     SOONER,
@@ -32,7 +33,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
 from kernelcast.simcore.timing.walk.missed_lines import missed_lines
 from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.pipe_use import close_accesses
-from kernelcast.simcore.timing.walk.random_times import exponential
+from kernelcast.simcore.timing.walk.random_times import gumbel, latest_of
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import warp_number, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
@@ -142,36 +143,38 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
-def _queued_at_dram(machine: Machine, state: SmState, at: float, sectors: float) -> float:
-    """Cycles that a load waits for requests of others, which do not come as evenly as its own.
+def _busy_dram(machine: Machine, state: SmState, at: float, sectors: float) -> float:
+    """The share of the time in which DRAM was busy, before a load that asks it for `sectors`.
 
-    They grow with the share of the time in which DRAM was busy as in a queue with random arrivals,
-    load / (1 - load). The load is a mean over the past, which fades in `dram_span` cycles.
+    It is a mean over the past, which fades in `dram_span` cycles.
     """
-    if machine.dram_queue == 0.0:
-        return 0.0
     fades = math.exp(min(0.0, state.clocks[DRAM_LAST] - at) / machine.dram_span)
     load: float = state.clocks[DRAM_LOAD] * fades
     state.clocks[DRAM_LAST] = max(state.clocks[DRAM_LAST], at)
     state.clocks[DRAM_LOAD] = load + sectors * machine.dram_cycles / machine.dram_span
-    busy = min(load, _MOST_BUSY)
-    return machine.dram_queue * busy / (1.0 - busy)
+    return min(load, _MOST_BUSY)
 
 
 @inlined
 def _late_at_dram(
-    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, queued: float
+    kernel: KernelArrays,
+    machine: Machine,
+    state: SmState,
+    warp: int,
+    row: int,
+    others: float,
+    sectors: float,
 ) -> float:
-    """How much later, or earlier, than after the mean wait `queued` a request comes.
+    """How much later, or earlier, than after the mean wait a request comes.
 
-    It waits for as many others as the mean says, because addresses are spread evenly over channels,
-    but each takes a random time, exponential as in the queue that the mean is of. The deviation
-    of the sum grows with the root of their number, and has the shape of one of them.
+    Each piece that it needs comes when it comes, and the request with the last one. The variance of
+    their times is that of one which is alone, and one for each of the `others` in the queue.
     """
-    others = queued / machine.dram_queue
+    variance = machine.dram_deviation**2 + others * machine.dram_queue_deviation**2
+    pieces = max(1.0, sectors / kernel.moved[word(row, PIECE_SECTORS)])
     turn = kernel.event_turn[np.uint64(warp_position(state, warp))]
-    each = exponential(warp_number(state, warp), row, turn) - 1.0
-    return machine.dram_queue * min(others, math.sqrt(others)) * each
+    drawn = gumbel(warp_number(state, warp), row, turn)
+    return latest_of(pieces, math.sqrt(variance), drawn)
 
 
 @inlined
@@ -282,10 +285,13 @@ def load(
         ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
         if of_dram > 0.0:
             at_dram = _take_dram(machine, state, at_l2, past_l2)
-            queued = _queued_at_dram(machine, state, at_dram, past_l2)
-            ready, level, ring = at_dram + machine.dram_latency + queued, _DRAM, _RING_DRAM
-            if queued > 0.0:
-                late = _late_at_dram(kernel, machine, state, warp, row, queued)
+            ready, level, ring = at_dram + machine.dram_latency, _DRAM, _RING_DRAM
+            if machine.dram_queue_deviation > 0.0:
+                busy = _busy_dram(machine, state, at_dram, past_l2)
+                others = busy / (1.0 - busy)
+                ready += machine.dram_turn * busy + machine.dram_queue * others
+                late = _late_at_dram(kernel, machine, state, warp, row, others, of_dram)
+                late = max(late, at_dram + machine.l2_latency - ready)
         if machine.request_limit != UNLIMITED:
             _push(state, ring, ready, past_l1)
             state.clocks[LOADS] += past_l1

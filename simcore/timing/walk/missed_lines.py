@@ -62,31 +62,58 @@ def miss_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
     )
 
 
-def traffic_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
+def traffic_columns(
+    levels: MemoryLevels, is_store: npt.NDArray[np.bool_], device: Device
+) -> tuple[Floats, ...]:
     """What the lines of `miss_columns` move, by pc, in columns.
 
     Sectors that L2 is asked for when one is waited for, those that DRAM moves when one is waited
-    for there, and sectors of bandwidth of L2 that one takes: more where it is written in part.
+    for there, sectors of bandwidth of L2 that one takes, and those of a request that lie in one
+    piece of DRAM.
     """
-    asked = 1.0 - levels.l1_hits
-    timing, weight = device.timing, np.ones(len(asked))
-    if timing is not None and timing.l2_partial_writes_per_s:
-        whole_per_s = timing.l2_bandwidth_bytes_per_s / device.l2.sector_bytes
-        more = max(0.0, whole_per_s / timing.l2_partial_writes_per_s - 1.0)
-        weight = 1.0 + levels.partial_writes * more
-    waits = _waits(levels)
+    asked, waits = 1.0 - levels.l1_hits, _waits(levels)
     return (
         _share(asked, waits),
         _share(asked * (1.0 - levels.l2_hits), waits * levels.l2_waits),
-        weight,
+        _weight_at_l2(levels, is_store, device),
+        np.maximum(1.0, _each(levels.sectors, levels.pieces)),
     )
+
+
+def _weight_at_l2(
+    levels: MemoryLevels, is_store: npt.NDArray[np.bool_], device: Device
+) -> Floats:
+    """How many sectors of whole lines L2 reads in the time that it takes for one of these.
+
+    A request for few sectors of a line takes as long as one for more; writing takes longer.
+    """
+    weight, timing = np.ones(len(is_store)), device.timing
+    if timing is None:
+        return weight
+    sectors_per_s = timing.l2_bandwidth_bytes_per_s / device.l2.sector_bytes
+    line = _line(levels, device)
+    if timing.l2_requests_per_s:
+        weight = np.maximum(weight, sectors_per_s / timing.l2_requests_per_s / line)
+    if timing.l2_write_bandwidth_bytes_per_s:
+        whole = timing.l2_bandwidth_bytes_per_s / timing.l2_write_bandwidth_bytes_per_s
+        weight = np.where(is_store, np.maximum(weight, whole), weight)
+    if timing.l2_partial_writes_per_s:
+        alone = sectors_per_s / timing.l2_partial_writes_per_s
+        weight = np.where(is_store, np.maximum(weight, alone / line), weight)
+        weight += levels.partial_writes * np.maximum(0.0, alone - weight)
+    return weight
 
 
 def _line(levels: MemoryLevels, device: Device) -> Floats:
     """Sectors of a line of each request."""
     most = device.l2.line_bytes / device.l2.sector_bytes
-    found: Floats = np.clip(levels.sectors, 1.0, most)
+    found: Floats = np.clip(_each(levels.sectors, levels.lines), 1.0, most)
     return found
+
+
+def _each(sectors: Floats, parts: Floats) -> Floats:
+    """Sectors of each of the parts; all where there is one at most."""
+    return sectors / np.maximum(1.0, parts)
 
 
 def _waits(levels: MemoryLevels) -> Floats:

@@ -18,9 +18,8 @@ from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel,
 from kernelcast.simcore.timing.walk.beyond_l2 import (
     dram_cycles,
     latency_beyond_l2,
-    queue_cycles,
+    queue_facts,
     sectors_past,
-    turn_cycles,
 )
 from kernelcast.simcore.timing.walk.issue_width import is_mixed, issues_of_a_warp
 from kernelcast.simcore.timing.walk.kernel_arrays import (
@@ -80,7 +79,9 @@ class Machine(NamedTuple):
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `shares_slots`: whether all that a scheduler issues in a cycle counts as one slot;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none;
-    `dram_queue`: what loads wait while DRAM is half busy, a mean over `dram_span` cycles;
+    `dram_queue`: what loads wait at DRAM for each other in the queue, which is one while DRAM is
+    half busy, a mean over `dram_span` cycles, `dram_turn` while it is busy all the time;
+    `dram_deviation` of the latency of one that is alone, `dram_queue_deviation` behind one other;
     `bank_share`: of the cycles of L1 those that it takes the banks of shared memory, 0 where it has
     others; `access_cycles`: what an access to
     shared memory takes at least, for its addresses.
@@ -119,6 +120,9 @@ class Machine(NamedTuple):
     store_retire_cycles: int
     dispatch_cycles: float = 0.0
     dram_queue: float = 0.0
+    dram_turn: float = 0.0
+    dram_deviation: float = 0.0
+    dram_queue_deviation: float = 0.0
     dram_span: float = 1.0
     bank_share: float = 0.0
     access_cycles: float = 0.0
@@ -157,7 +161,7 @@ def sm_machine(
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
-        dram_latency=latency.dram + turn_cycles(kernel, timing, without),
+        dram_latency=latency.dram,
         l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
         l2_cycles=l2,
         l2_least_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, 1.0),
@@ -215,7 +219,7 @@ def _among_others(
         machine = machine._replace(slot_cycles=0, shares_slots=True)
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
-        dram_queue=queue_cycles(kernel, timing),
+        **queue_facts(kernel, timing, without),
         dram_span=2.0 * timing.dram_latency_cycles,
         bank_share=_bank_share(device, timing, without),
         access_cycles=0.0 if Component.SHARED_PIPE in without else _address_cycles(kernel, timing),
