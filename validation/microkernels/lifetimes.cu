@@ -15,7 +15,7 @@ constexpr size_t kMost = 9 << 20;
 constexpr uint32_t kEvery = 16;
 
 // Clocks of one warp, and its SM plus one.
-struct Seen {
+struct alignas(16) Seen {
     uint32_t sm, begin, loaded, end;
 };
 
@@ -40,11 +40,12 @@ __device__ inline uint32_t now_with(float value) {
     return cycles;
 }
 
-__device__ inline void keep(const Log& log, uint32_t begin, uint32_t loaded, uint32_t end) {
-    uint32_t sm, thread = threadIdx.y * blockDim.x + threadIdx.x, block = blockIdx.y * gridDim.x + blockIdx.x;
-    asm("mov.u32 %0, %%smid;" : "=r"(sm));
-    if (thread % kWarp == 0 && (sm == log.sm || block % kEvery == 3))
-        log.seen[block * (blockDim.x * blockDim.y / kWarp) + thread / kWarp] = {sm + 1, begin, loaded, end};
+// Where this thread writes what its warp saw; nowhere for most of them.
+__device__ inline Seen* place_in(const Log& log, uint32_t& sm) {
+    uint32_t thread = threadIdx.y * blockDim.x + threadIdx.x, block = blockIdx.y * gridDim.x + blockIdx.x;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    bool is_kept = thread % kWarp == 0 && (sm == log.sm || block % kEvery == 3);
+    return is_kept ? log.seen + block * (blockDim.x * blockDim.y / kWarp) + thread / kWarp : nullptr;
 }
 
 enum class Work { copy, read, stencil };
@@ -57,9 +58,11 @@ __global__ void square(const float* from, float* to, int pitch, Log log) {
     size_t at = (y + 1) * pitch + x + 32;
     float value = from[at];
     if (work == Work::stencil) value += from[at - 1] + from[at + 1] + from[at - pitch] + from[at + pitch];
+    uint32_t sm = 0;
+    Seen* place = watched ? place_in(log, sm) : nullptr;
     uint32_t loaded = watched ? now_with(value) : 0;
     if (work != Work::read || value == 3e33f) to[at] = value;
-    if (watched) keep(log, begin, loaded, now());
+    if (place) *place = {sm + 1, begin, loaded, now()};
 }
 
 __global__ void touch(const float* from, size_t count, float* kept) {

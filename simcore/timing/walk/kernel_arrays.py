@@ -22,6 +22,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel,
 from kernelcast.simcore.timing.walk.event_rows import event_rows
 from kernelcast.simcore.timing.walk.missed_lines import miss_columns, traffic_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
+from kernelcast.simcore.timing.walk.warps_in_pieces import pieces_of_a_warp
 from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -78,6 +79,7 @@ __all__ = [
     "UNIT_IS_PARTITIONED",
     "UNIT_TURNS",
     "UNLIMITED",
+    "WARP_PIECES",
     "WORDS",
     "YIELDS",
     "KernelArrays",
@@ -99,7 +101,7 @@ SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
-L2_SECTORS, DRAM_SECTORS, L2_WEIGHT, PIECE_SECTORS, SOONER = range(5)
+L2_SECTORS, DRAM_SECTORS, L2_WEIGHT, PIECE_SECTORS, SOONER, WARP_PIECES = range(6)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
 UNIT_TURNS, BYTES = BANK_READS + 2, BANK_READS + 3
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
@@ -168,8 +170,8 @@ class KernelArrays(NamedTuple):
     busiest address of atomics; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
-    `moved` by row: the columns of `traffic_columns`, and by how much SOONER than from L1 a load has
-    its data from a scalar cache.
+    `moved` by row: the columns of `traffic_columns`, by how much SOONER than from L1 a load has its
+    data from a scalar cache, and WARP_PIECES, `pieces_of_a_warp`.
 
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
     register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
@@ -242,6 +244,7 @@ def kernel_arrays(
     moved_by_pc = (
         *traffic_columns(kernel.levels, kernel.is_store, device),
         _sooner(kernel, timing, without),
+        tables.once(pieces_of_a_warp, kernel.paths, len(kinds)),
     )
     moved = [column[row_pc] for column in moved_by_pc]
     code_rows = code[row_pc]

@@ -27,6 +27,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     TURN_AT_L1,
     TURN_AT_L2,
     UNLIMITED,
+    WARP_PIECES,
     KernelArrays,
     word,
 )
@@ -70,6 +71,7 @@ _L2 = StallReason.L2_LATENCY.code
 _DRAM = StallReason.DRAM_LATENCY.code
 _MOST_BUSY = 0.95
 """A load beyond that queues up in the walk itself."""
+_ROUNDING = 1e-9
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
 
 
@@ -144,7 +146,7 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 @inlined
 def _busy_dram(machine: Machine, state: SmState, at: float, sectors: float) -> float:
-    """The share of the time in which DRAM was busy, before a load that asks it for `sectors`.
+    """The share of the time in which DRAM was busy, before a request for `sectors`.
 
     It is a mean over the past, which fades in `dram_span` cycles.
     """
@@ -168,12 +170,15 @@ def _late_at_dram(
     """How much later, or earlier, than after the mean wait a request comes.
 
     Each piece that it needs comes when it comes, and the request with the last one. The variance of
-    their times is that of one which is alone, and one for each of the `others` in the queue.
+    their times is that of one which is alone, and one for each of the `others` in the queue. Warps
+    of a thread block that need the same piece get it at the same time.
     """
     variance = machine.dram_deviation**2 + others * machine.dram_queue_deviation**2
     pieces = max(1.0, sectors / kernel.moved[word(row, PIECE_SECTORS)])
     turn = kernel.event_turn[np.uint64(warp_position(state, warp))]
-    drawn = gumbel(warp_number(state, warp), row, turn)
+    number, warps = warp_number(state, warp), kernel.warps
+    together = number % warps * kernel.moved[word(row, WARP_PIECES)]
+    drawn = gumbel(number - number % warps + math.floor(together + _ROUNDING), row, turn)
     return latest_of(pieces, math.sqrt(variance), drawn)
 
 
@@ -197,7 +202,7 @@ def _take_address(
 def _waits(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that come from L2 or DRAM, and those from DRAM."""
     past_l1, past_l2 = missed_lines(
-        warp_number(state, warp),
+        warp_number(state, warp) // kernel.warps,
         kernel.event_turn[np.uint64(warp_position(state, warp))],
         kernel.traffic[word(row, MISSED_LINES)],
         kernel.traffic[word(row, L2_MISSES)],
@@ -351,8 +356,10 @@ def store(
         begins = _take_address(kernel, machine, state, row, begins)
         done = max(state.clocks[L2_FREE], begins)
         if past_l2 > 0.0:
-            _take_dram(machine, state, begins, past_l2)
+            at_dram = _take_dram(machine, state, begins, past_l2)
             done = max(done, state.clocks[DRAM_FREE])
+            if machine.dram_queue_deviation > 0.0:
+                _busy_dram(machine, state, at_dram, past_l2)
         state.clocks[STORE_DONE] = max(state.clocks[STORE_DONE], done)
         if machine.request_limit != UNLIMITED:
             _push(state, _RING_STORES, done, past_l1)
