@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,8 @@ class Step:
     """One instruction of a micro-kernel.
 
     A global access without `writes` is a store; `passes` and the rest as in TimedKernel and
-    MemoryLevels.
+    MemoryLevels. Its sectors follow one another in whole lines unless it has `lines` of its own,
+    each of which lies in another piece of DRAM.
     """
 
     pipeline: Pipeline
@@ -35,6 +37,17 @@ class Step:
     tensor_latency: float = 0.0
     ideal_passes: float = 1.0
     ideal_sectors: float = 4.0
+    lines: float = 0.0
+
+    @property
+    def touched_lines(self) -> float:
+        """Lines of L2 that the access touches."""
+        return self.lines or math.ceil(self.sectors / 4)
+
+    @property
+    def touched_pieces(self) -> float:
+        """Pieces of DRAM that the access touches."""
+        return self.lines or math.ceil(self.sectors / 8)
 
 
 def micro_kernel(
@@ -69,8 +82,8 @@ def micro_kernel(
         ideal_wavefronts=np.array([step.ideal_passes for step in steps])[pc],
         levels=MemoryLevels(
             sectors=np.where(is_global, [step.sectors for step in steps], 0.0),
-            lines=np.where(is_global, np.ceil([step.sectors / 4 for step in steps]), 0.0),
-            pieces=np.where(is_global, np.ceil([step.sectors / 8 for step in steps]), 0.0),
+            lines=np.where(is_global, [step.touched_lines for step in steps], 0.0),
+            pieces=np.where(is_global, [step.touched_pieces for step in steps], 0.0),
             ideal_sectors=np.where(is_global, [step.ideal_sectors for step in steps], 0.0),
             l1_hits=np.array([step.l1_hits for step in steps]),
             l2_hits=np.array([step.l2_hits for step in steps]),

@@ -2,7 +2,7 @@
 
 A level takes one sector after the other at its bandwidth, and requests wait for one another. What
 the SM leaves unused of its share, others use; it gets that back when it asks for more at once.
-Which lines miss is in `missed_lines`.
+Which requests miss is in `missed_lines`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     DRAM_SECTORS,
+    L1_MISSES,
     L2_MISSES,
     L2_SECTORS,
     L2_WEIGHT,
-    LINE_SECTORS,
-    MISSED_LINES,
+    MISSED_SECTORS,
     PIECE_SECTORS,
     RESULT,
+    SECTORS_OF_DRAM,
     SHARED,
     SOONER,
     TURN_AT_L1,
@@ -31,7 +32,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     KernelArrays,
     word,
 )
-from kernelcast.simcore.timing.walk.missed_lines import missed_lines
+from kernelcast.simcore.timing.walk.missed_lines import missed
 from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.pipe_use import close_accesses
 from kernelcast.simcore.timing.walk.random_times import gumbel, latest_of
@@ -201,16 +202,17 @@ def _take_address(
 @inlined
 def _waits(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that come from L2 or DRAM, and those from DRAM."""
-    past_l1, past_l2 = missed_lines(
+    past_l1, past_l2 = missed(
         warp_number(state, warp) // kernel.warps,
         kernel.event_turn[np.uint64(warp_position(state, warp))],
-        kernel.traffic[word(row, MISSED_LINES)],
+        kernel.traffic[word(row, L1_MISSES)],
         kernel.traffic[word(row, L2_MISSES)],
         kernel.traffic[word(row, TURN_AT_L1)],
         kernel.traffic[word(row, TURN_AT_L2)],
     )
-    line = kernel.traffic[word(row, LINE_SECTORS)]
-    return past_l1 * line, past_l2 * line
+    of_l2 = kernel.traffic[word(row, MISSED_SECTORS)] if past_l1 else 0.0
+    of_dram = kernel.moved[word(row, SECTORS_OF_DRAM)] if past_l2 else 0.0
+    return of_l2, of_dram
 
 
 @inlined
@@ -277,7 +279,8 @@ def load(
     """When the data of a request of cycle `at` are there, packed with the level they come from.
 
     The next request waits until as many sectors are free as this one took, for which each DRAM
-    request counts with its mean wait: they come back in any order.
+    request counts with its mean wait: they come back in any order. What it has waited for its own
+    SM's share of DRAM is part of what requests were measured to wait there.
     """
     arrives = _through_l1(machine, state, passes, at)
     of_l2, of_dram = _waits(kernel, state, warp, row)
@@ -294,7 +297,8 @@ def load(
             if machine.dram_queue_deviation > 0.0:
                 busy = _busy_dram(machine, state, at_dram, past_l2)
                 others = busy / (1.0 - busy)
-                ready += machine.dram_turn * busy + machine.dram_queue * others
+                queued = machine.dram_turn * busy + machine.dram_queue * others
+                ready += max(0.0, queued - (at_dram - at_l2))
                 late = _late_at_dram(kernel, machine, state, warp, row, others, of_dram)
                 late = max(late, at_dram + machine.l2_latency - ready)
         if machine.request_limit != UNLIMITED:

@@ -1,9 +1,11 @@
-"""Which requests of a warp miss L1 and L2, where shares of all requests at a pc are known.
+"""Which requests of a warp miss L1 and L2, where shares of all lines at a pc are known.
 
 That is a matter of addresses, not of the order in which warps issue: it depends on the number of
-the warp, the pc, and how often the warp was there before, on nothing else. The requests of a warp
-at one pc take their share of lines in turn. Where in its turn a warp begins are multiples of square
-roots of primes, modulo 1, which are evenly spread over warps and over pcs (Richtmyer 1951).
+the thread block, the pc, and how often the warp was there before, on nothing else. A request misses
+where one of its lines does, each by chance; how many of them do then is the same for all. The
+requests of a warp at one pc miss in turn. Where in its turn a thread block begins are multiples of
+square roots of primes, modulo 1, which are evenly spread over them and over pcs (Richtmyer 1951):
+its warps fetch a tile together, which is there for all of them or for none.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels
 
-__all__ = ["event_turns", "miss_columns", "missed_lines", "traffic_columns"]
+__all__ = ["event_turns", "miss_columns", "missed", "traffic_columns"]
 
-_WARP_AT_L1, _WARP_AT_L2, _PC_AT_L1, _PC_AT_L2 = map(math.sqrt, (2.0, 3.0, 5.0, 7.0))
+_BLOCK_AT_L1, _BLOCK_AT_L2, _PC_AT_L1, _PC_AT_L2 = map(math.sqrt, (2.0, 3.0, 5.0, 7.0))
 
 Floats = npt.NDArray[np.float64]
 Column = npt.NDArray[np.int32]
@@ -48,18 +50,38 @@ def _count_turns(start: npt.NDArray[np.int64], pc: Column, had: Column, turns: C
 def miss_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
     """What requests wait for, by pc, in columns.
 
-    Lines of a request that wait for L2 or DRAM on average, sectors of a line, the share of these
-    lines that wait for DRAM, and where in its turn at L1 and at L2 warp 0 begins.
+    The share of them that waits for L2 or DRAM, sectors of one that does, the share of these that
+    waits for DRAM, and where in its turn at L1 and at L2 thread block 0 begins.
     """
-    line = _line(levels, device)
+    lines, line = _lines(levels, device), _line(levels, device)
+    missing = _waits(levels)
+    waiting = _any_of(missing, lines)
+    missed = _share(missing * lines, waiting)
     pc = np.arange(len(line), dtype=np.float64)
     return (
-        levels.sectors * _waits(levels) / line,
-        line,
-        levels.l2_waits,
+        waiting,
+        missed * line,
+        _any_of(levels.l2_waits, missed),
         pc * _PC_AT_L1 % 1.0,
         pc * _PC_AT_L2 % 1.0,
     )
+
+
+def _any_of(share: Floats, lines: Floats) -> Floats:
+    """How often one of so many lines at least does what a share of all lines does, by chance.
+
+    Of less than a line there is none as often as that is less.
+    """
+    whole = np.maximum(1.0, lines)
+    found: Floats = np.minimum(1.0, lines) * (1.0 - (1.0 - share) ** whole)
+    return found
+
+
+def _sectors_of_dram(levels: MemoryLevels, device: Device) -> Floats:
+    """Sectors that a request waits for at DRAM, where it waits for any."""
+    line = _line(levels, device)
+    _, missed, waiting, *_ = miss_columns(levels, device)
+    return _share(missed / line * levels.l2_waits, waiting) * line
 
 
 def traffic_columns(
@@ -68,8 +90,8 @@ def traffic_columns(
     """What the lines of `miss_columns` move, by pc, in columns.
 
     Sectors that L2 is asked for when one is waited for, those that DRAM moves when one is waited
-    for there, sectors of bandwidth of L2 that one takes, and those of a request that lie in one
-    piece of DRAM.
+    for there, sectors of bandwidth of L2 that one takes, those of a request that lie in one piece of
+    DRAM, and those that one which waits for DRAM waits for there.
     """
     asked, waits = 1.0 - levels.l1_hits, _waits(levels)
     return (
@@ -77,6 +99,7 @@ def traffic_columns(
         _share(asked * (1.0 - levels.l2_hits), waits * levels.l2_waits),
         _weight_at_l2(levels, is_store, device),
         np.maximum(1.0, _each(levels.sectors, levels.pieces)),
+        _sectors_of_dram(levels, device),
     )
 
 
@@ -111,6 +134,11 @@ def _line(levels: MemoryLevels, device: Device) -> Floats:
     return found
 
 
+def _lines(levels: MemoryLevels, device: Device) -> Floats:
+    """Lines of each request; less than one where some touch nothing."""
+    return levels.sectors / _line(levels, device)
+
+
 def _each(sectors: Floats, parts: Floats) -> Floats:
     """Sectors of each of the parts; all where there is one at most."""
     return sectors / np.maximum(1.0, parts)
@@ -128,25 +156,25 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 @inlined
-def _begins(warp: int, step: float, first: float) -> float:
-    """Where the warp begins in its turn, between 0 and 1."""
-    at = warp * step + first
+def _begins(block: int, step: float, first: float) -> float:
+    """Where the thread block begins in its turn, between 0 and 1."""
+    at = block * step + first
     return at - math.floor(at)
 
 
 @inlined
-def missed_lines(
-    warp: int, turn: int, lines: float, share: float, at_l1: float, at_l2: float
-) -> tuple[int, int]:
-    """Lines of a request that L1 misses, and those of them that L2 misses.
+def missed(
+    block: int, turn: int, of_requests: float, of_missed: float, at_l1: float, at_l2: float
+) -> tuple[bool, bool]:
+    """Whether a request misses L1, and L2.
 
-    The warp with that number in the launch has made `turn` requests at the pc, whose columns are
-    the others.
+    A warp of the thread block with that number in the launch has made `turn` requests at the pc,
+    whose columns are the others.
     """
-    made = turn * lines + _begins(warp, _WARP_AT_L1, at_l1)
-    before, after = math.floor(made), math.floor(made + lines)
+    made = turn * of_requests + _begins(block, _BLOCK_AT_L1, at_l1)
+    before, after = math.floor(made), math.floor(made + of_requests)
     if before == after:
-        return 0, 0
-    begins = _begins(warp, _WARP_AT_L2, at_l2)
-    past_l2 = math.floor(after * share + begins) - math.floor(before * share + begins)
-    return after - before, past_l2
+        return False, False
+    begins = _begins(block, _BLOCK_AT_L2, at_l2)
+    past_l2 = math.floor(after * of_missed + begins) - math.floor(before * of_missed + begins)
+    return True, past_l2 > 0

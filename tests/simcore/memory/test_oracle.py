@@ -208,6 +208,7 @@ class Model:
         by_lines = by_l1 and self.rule is CoalescingRule.LINES
         self.add(pc, transactions=len(lines) if by_lines else len(sectors))
         self.add(pc, ideal_sectors=-(-distinct // SECTOR))
+        self.add(pc, l2_lines=len(lines), pieces=len({sector // 8 for sector in touched}))
         if by_l1:
             asked = sectors
             sectors = [sector for sector in asked if not self.l1[sm].read(sector)]

@@ -19,7 +19,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.walk.random_times import exponential
+from kernelcast.simcore.timing.walk.random_times import gumbel, latest_of
 
 H100 = load_device("h100-sxm")
 FOLDER = Path(__file__).resolve().parents[3] / "validation/measured/microkernels/h100-sxm"
@@ -92,7 +92,7 @@ def test_the_gpu_without_these_facts_reaches_more() -> None:
     """The tests above would pass with any model otherwise."""
     load = Step(Pipeline.GLOBAL, (9,), (0,), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
     kernel = micro_kernel([load, Step(Pipeline.FP32, (0, 1), (1,))], 300, 16, 132, 1)
-    even = without(H100, dram_queue_cycles=0.0)
+    even = without(H100, dram_queue_deviation_cycles=0.0, dram_mixed_deviation_cycles=0.0)
     assert launch_timing(kernel, even).seconds < 0.93 * launch_timing(kernel, H100).seconds
 
 
@@ -128,42 +128,112 @@ def test_random_pieces_take_as_long_as_256_bytes_of_dram(piece_bytes: int, rel: 
 
 def _fill(drawn: Floats, numbers: Ints) -> None:
     for at in range(len(drawn)):
-        drawn[at] = exponential(numbers[at, 0], numbers[at, 1], numbers[at, 2])
+        drawn[at] = gumbel(numbers[at, 0], numbers[at, 1], numbers[at, 2])
+
+
+def _latest(times: float, deviation: float, drawn: Floats) -> None:
+    for at in range(len(drawn)):
+        drawn[at] = latest_of(times, deviation, drawn[at])
 
 
 _fill = cast(Any, numba).njit(_fill)
+_latest = cast(Any, numba).njit(_latest)
 
 
-def test_random_times_are_exponential_whichever_number_counts() -> None:
+def drawn_for(numbers: Ints) -> Floats:
+    drawn = np.empty(len(numbers))
+    _fill(drawn, numbers)
+    return drawn
+
+
+def test_random_times_are_of_gumbel_whichever_number_counts() -> None:
     for column in range(3):
         numbers = np.full((3000, 3), 7, np.int64)
         numbers[:, column] = np.arange(3000)
-        drawn = np.empty(3000)
-        _fill(drawn, numbers)
-        assert stats.kstest(drawn, stats.expon.cdf).pvalue > 0.01
+        drawn = drawn_for(numbers)
+        assert stats.kstest(drawn, stats.gumbel_r.cdf).pvalue > 0.01
         assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.06
 
 
-def queued(cycles: float) -> Device:
-    assert H100.timing is not None
-    facts = replace(H100.timing, dram_queue_cycles=cycles, dram_mixed_queue_cycles=cycles)
-    return replace(H100, timing=facts)
+@pytest.mark.parametrize("times", [1, 2, 4, 32])
+def test_the_latest_of_random_times_is_as_late_as_that_of_as_many_drawn(times: int) -> None:
+    """SciPy draws them, each with mean 0 and standard deviation 100."""
+    scale = 100.0 * math.sqrt(6.0) / math.pi
+    made = stats.gumbel_r(-np.euler_gamma * scale, scale).rvs((20_000, times), random_state=1)
+    numbers = np.zeros((20_000, 3), np.int64)
+    numbers[:, 0] = np.arange(20_000)
+    late = drawn_for(numbers)
+    _latest(float(times), 100.0, late)
+    assert late.mean() == pytest.approx(made.max(axis=1).mean(), abs=3.0)
+    assert late.std() == pytest.approx(made.max(axis=1).std(), rel=0.05)
 
 
-def round_cycles(steps: list[Step], warps: int, device: Device) -> float:
-    kernel = micro_kernel(steps, TRIPS, warps, device.architecture.sm_count)
-    return launch_timing(kernel, device, is_exact=True).cycles / TRIPS
+def latency(lines: int, others: str, warps: int) -> float:
+    """Mean cycles of a request for so many lines, beside warps of the other SMs."""
+    rows = measured("latencies", "beside", "cycles")
+    return rows[f"lines={lines} others={others} warps={warps} mib=4096 mean"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "warps", "moved"),
+    [
+        *((lines, 1, 0.94e12) for lines in (1, 2, 4, 8)),
+        *((lines, 2, 1.73e12) for lines in (1, 2, 4, 8)),
+        *((lines, 4, 2.59e12) for lines in (2, 4, 8)),
+    ],
+)
+def test_requests_wait_for_their_lines_and_for_others_as_at_dram(
+    lines: int, warps: int, moved: float
+) -> None:
+    """Beside reads of `moved` bytes a second; here all SMs ask for as much, `lines` a warp."""
+    load = Step(Pipeline.GLOBAL, (0,), (0,), sectors=4.0 * lines, lines=float(lines))
+    latencies, rates = [], []
+    for asking in range(1, 65, 3):
+        cycles = launch_timing(micro_kernel([load], 200, asking, 132), H100).cycles / 200
+        latencies.append(cycles)
+        rates.append(132 * asking * 128 * lines * 1.98e9 / cycles)
+    found = np.interp(moved, rates, latencies)
+    assert found == pytest.approx(latency(lines, "read", warps), rel=0.07)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 4, 8, 16, 32])
+def test_l2_takes_requests_for_one_sector_no_faster_than_for_two(lines: int) -> None:
+    expected = measured("requests", "gather_l2", "cycles")
+    sectors = float(max(lines, 4))
+    facts = {"sectors": sectors, "lines": float(lines), "l2_hits": 1.0}
+    loads = [Step(Pipeline.GLOBAL, (9,), (to,), **facts) for to in range(8)]
+    trips, warps = 20, 32
+    timing = run(loads, trips, warps, 132)
+    cycles = expected[f"lines={lines} banks=apart blocks=132 threads=1024"]
+    assert timing.cycles / trips / warps / len(loads) == pytest.approx(cycles, rel=0.08)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 4])
+def test_l2_takes_longer_for_what_is_written(lines: int) -> None:
+    """Two sectors of each of two lines took 17 % longer than the rule says."""
+    expected = measured("requests", "scatter", "cycles")
+    store = Step(Pipeline.GLOBAL, (9,), (), sectors=4.0, lines=float(lines), l2_hits=1.0)
+    trips, warps = 100, 32
+    cycles = run([store], trips, warps, 132).cycles / trips / warps
+    settings = f"lines={lines} blocks=132 threads=1024"
+    assert cycles == pytest.approx(expected[settings], rel=0.18 if lines == 2 else 0.08)
 
 
 @pytest.mark.parametrize("warps", [2, 8, 16])
 def test_a_barrier_waits_for_the_latest_of_its_warps(warps: int) -> None:
-    """The mean of the largest of n exponential times is the n-th harmonic number."""
-    wait = 3000.0  # of requests that take DRAM next to no time
-    alone = round_cycles([FAR, USE], warps, queued(wait))
-    others = (alone - round_cycles([FAR, USE], warps, queued(0.0))) / wait
-    even = round_cycles([FAR, USE, MEET], warps, queued(0.0))
-    found = round_cycles([FAR, USE, MEET], warps, queued(wait))
-    others *= alone / found  # as much less is on its way
-    latest = sum(1.0 / k for k in range(1, warps + 1)) - 1.0
-    late = wait * (others + min(others, math.sqrt(others)) * latest)
-    assert found - even == pytest.approx(late, rel=0.15)
+    """The mean of the largest of n times of Gumbel's distribution grows with the logarithm of n."""
+    spread = 60.0
+    device = without(
+        H100,
+        dram_queue_cycles=0.0,
+        dram_queue_deviation_cycles=1e-9,
+        dram_latency_deviation_cycles=spread,
+    )
+    even = without(device, dram_latency_deviation_cycles=0.0)
+
+    def cycles(steps: list[Step], gpu: Device) -> float:
+        kernel = micro_kernel(steps, TRIPS, warps, 1)
+        return launch_timing(kernel, gpu, is_exact=True).cycles / TRIPS
+
+    late = cycles([FAR, USE, MEET], device) - cycles([FAR, USE, MEET], even)
+    assert late == pytest.approx(math.sqrt(6.0) / math.pi * spread * math.log(warps), rel=0.15)

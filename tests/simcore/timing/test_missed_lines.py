@@ -21,7 +21,12 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns, missed_lines
+from kernelcast.simcore.timing.walk.missed_lines import (
+    event_turns,
+    miss_columns,
+    missed,
+    traffic_columns,
+)
 from tests.drawn_cases import drawn
 
 Ints = npt.NDArray[np.int64]
@@ -51,9 +56,9 @@ def far_memory(dram_latency: int) -> Device:
 
 
 def misses(kernel: TimedKernel, device: Device, warps: int) -> tuple[Ints, Ints]:
-    """Lines past L1 and past L2 by warp, of so many warps with the kernel's path."""
-    lines, _, *columns = miss_columns(kernel.levels, device)
-    columns.insert(0, lines)
+    """Requests past L1 and past L2 by thread block, of so many of one warp."""
+    of_requests, _, *columns = miss_columns(kernel.levels, device)
+    columns.insert(0, of_requests)
     found = np.zeros((warps, len(kernel.paths.pc), 2), np.int64)
     _fill(
         found, kernel.paths.pc, event_turns(kernel.paths.start, kernel.paths.pc), np.array(columns)
@@ -67,9 +72,9 @@ def misses(kernel: TimedKernel, device: Device, warps: int) -> tuple[Ints, Ints]
 def _fill(found: Ints, pcs: Column, turns: Column, columns: Floats) -> None:
     for warp in range(found.shape[0]):
         for event in range(found.shape[1]):
-            lines, share, at_l1, at_l2 = columns[:, pcs[event]]
-            past_l1, past_l2 = missed_lines(warp, turns[event], lines, share, at_l1, at_l2)
-            found[warp, event, 0], found[warp, event, 1] = past_l1, past_l2
+            of_all, of_missed, at_l1, at_l2 = columns[:, pcs[event]]
+            past_l1, past_l2 = missed(warp, turns[event], of_all, of_missed, at_l1, at_l2)
+            found[warp, event, 0], found[warp, event, 1] = int(past_l1), int(past_l2)
 
 
 _fill = cast(Any, numba).njit(_fill)
@@ -115,6 +120,40 @@ def test_thread_blocks_of_one_load_miss_in_turn(hits: float) -> None:
     moved = SMS * blocks * 2 * 4 * 32 * (1 - hits)
     least_s = moved / (bandwidth * device.timing.dram_efficiency)
     assert device.seconds(timing.cycles) == pytest.approx(least_s, rel=0.02)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 7, 32])
+@pytest.mark.parametrize(("l1_hits", "l2_hits"), [(0.0, 0.5), (0.3, 0.6), (0.9, 0.98)])
+def test_requests_miss_as_often_as_one_of_their_lines_does(
+    lines: int, l1_hits: float, l2_hits: float
+) -> None:
+    """Lines miss by chance, each for itself; sectors of all requests together are their shares."""
+    device = load_device("v100-pcie")
+    load = Step(
+        *(Pipeline.GLOBAL, (0,), (0,)),
+        sectors=2.0 * lines,
+        lines=float(lines),
+        l1_hits=l1_hits,
+        l2_hits=l2_hits,
+    )
+    kernel = micro_kernel([load], 1)
+    of_requests, sectors, of_missed, *_ = (float(c[0]) for c in miss_columns(kernel.levels, device))
+    of_dram = float(traffic_columns(kernel.levels, kernel.is_store, device)[4][0])
+    past_l1, past_l2 = 1 - l1_hits, (1 - l1_hits) * (1 - l2_hits)
+    assert of_requests == pytest.approx(1 - (1 - past_l1) ** lines)
+    assert of_requests * sectors == pytest.approx(2 * lines * past_l1)
+    assert of_requests * of_missed * of_dram == pytest.approx(2 * lines * past_l2)
+    # that all requests which miss L1 have as many lines is an approximation
+    assert of_requests * of_missed == pytest.approx(1 - (1 - past_l2) ** lines, rel=0.12)
+
+
+def test_warps_of_a_thread_block_miss_together() -> None:
+    """The latest of four warps waits for DRAM as often as each does; one by one it would be more."""
+    latency, trips = 1_000_000, 40
+    load = [Step(Pipeline.GLOBAL, (0,), (0,), l2_hits=0.75), Step(Pipeline.BARRIER)]
+    kernel = micro_kernel(load, trips, 4, SMS)
+    cycles = launch_timing(kernel, far_memory(latency), is_exact=True).cycles
+    assert abs(cycles / latency - trips / 4) <= 1.01
 
 
 def test_accesses_of_one_warp_do_not_all_miss_at_once() -> None:
