@@ -184,10 +184,10 @@ def _coalesce(memo: AccessMemo, row: np.uint64, access: WarpAccess, unit_bytes: 
 @compiled
 def _pieces(memo: AccessMemo, found: int) -> int:
     """How many pieces of DRAM the sectors of `memo.sectors` lie in."""
-    count, last = 0, -1
+    count, last = 0, 0
     for position in range(found):
         piece = memo.sectors[np.uint64(position)] * memo.sector_bytes // PIECE_BYTES
-        count += 1 if piece != last else 0
+        count += 1 if count == 0 or piece != last else 0
         last = piece
     return count
 
