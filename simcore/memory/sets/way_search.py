@@ -1,8 +1,9 @@
 """Vector operations over the ways of a set, which numba does not find for so few elements.
 
 What is one byte for each way is taken `FEW_BYTES` at a time where that is enough for the set, else
-`BYTES_AT_ONCE`, words `WORDS_AT_ONCE`: rows of ways are padded (`padded`). Of a line's number a set keeps a *print*, a byte, so that a search
-reads a few bytes for each way and the numbers of those ways only that have the line's print.
+`BYTES_AT_ONCE`, words `WORDS_AT_ONCE`: rows of ways are padded (`padded`). Of a line's number a set
+keeps a *print*, a byte, so that a search reads a few bytes for each way and the numbers of those
+ways only that have the line's print.
 """
 
 from __future__ import annotations
