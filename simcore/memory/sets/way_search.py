@@ -170,7 +170,7 @@ equal_bytes = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes_
 """A bit for each of BYTES_AT_ONCE bytes from `first` on that is the byte."""
 _equal_few = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes_of(FEW_BYTES)))
 age_bytes = cast(Callable[[Any, np.uint64, int], None], intrinsic(_age_bytes))
-"""Of BYTES_AT_ONCE bytes those below a limit become one more, those equal to it 0."""
+"""Adds one to those of BYTES_AT_ONCE bytes that are below a limit; those equal to it become 0."""
 lowest_word = cast(Callable[[Ints, np.uint64], int], intrinsic(_lowest_word))
 trailing_zeros = cast(Callable[[int], int], intrinsic(_trailing_zeros))
 high_product = cast(Callable[[np.uint64, np.uint64], np.uint64], intrinsic(_high_product))

@@ -76,7 +76,7 @@ def test_vector_add_with_the_grid_as_a_function() -> None:
 
 
 def test_equal_ptx_is_read_once() -> None:
-    """So that what was found out about a kernel need not be found out again."""
+    """What was found out about a kernel need not be found out again."""
     first = compiled_add()
     assert compiled_add(grid=4).kernel is first.kernel
     assert compiled_add(num_warps=2).kernel is not first.kernel

@@ -108,7 +108,7 @@ def test_batches_collect_to_what_the_reference_engine_keeps(
 
 
 def test_batches_have_the_accesses_of_a_warp_together() -> None:
-    """Their warps take turns at the barrier."""
+    """Warps take turns at the barrier of the kernel."""
     collected = AccessCollector()
     execute(kernel(), launch(), engine="jit", record_memory=False, sinks=[collected])
     warps = collected.tables()[1].warp
