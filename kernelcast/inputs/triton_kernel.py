@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,6 +35,8 @@ _DEF = re.compile(r"\s*def\b")
 _STATED = {"enable_fp_fusion": True}
 """Options that Triton is about to give another value where they are not stated."""
 _HIDDEN = ("global scratch", "profile scratch")
+_KERNELS_KEPT = 4
+"""A function that a sweep calls compiles its kernel for each group of devices."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,8 @@ class TritonKernel:
         """
         known = types or {}
         elements = [known.get(name, "") for name in argument_names]
-        pointed = [name[1:] if name.startswith("*") else "" for name in elements]
-        title = f"{metadata.name} (PTX by Triton)"
-        kernel = ptx_module(ptx, title, elements={metadata.name: pointed})[metadata.name]
+        pointed = tuple(name[1:] if name.startswith("*") else "" for name in elements)
+        kernel = _read_kernel(ptx, metadata.name, pointed)
         sizes = (metadata.global_scratch_size, getattr(metadata, "profile_scratch_size", 0))
         hidden = len(kernel.kernel.parameters) - len(argument_names)
         if not 0 <= hidden <= len(sizes):
@@ -139,6 +140,12 @@ class TritonKernel:
     def _scratch(self, programs: int) -> list[Argument]:
         """Null pointers where the kernel needs no memory."""
         return [np.zeros(programs * size, np.uint8) if size else 0 for size in self.scratch_bytes]
+
+
+@lru_cache(maxsize=_KERNELS_KEPT)
+def _read_kernel(ptx: str, name: str, pointed: tuple[str, ...]) -> RunnableKernel:
+    """The kernel of a PTX text; what was found out about it serves whoever comes with it again."""
+    return ptx_module(ptx, f"{name} (PTX by Triton)", elements={name: pointed})[name]
 
 
 def from_triton(

@@ -201,7 +201,7 @@ class PendingAccesses:
         used = self._count * RECORD_WORDS
         wanted = used + (more + 1) * RECORD_WORDS  # one is written before it is known to count
         if wanted > len(self._records):
-            longer = np.empty(2 * wanted, np.int64)
+            longer = np.empty(4 * wanted, np.int64)  # unused room costs nothing, growing does
             longer[:used] = self._records[:used]
             self._records = longer
             cycles = np.empty(len(longer) // RECORD_WORDS, np.int64)

@@ -43,7 +43,6 @@ def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: In
         return
     for begin in range(first, first + ways, BYTES_AT_ONCE):
         age_bytes(recency, np.uint64(begin >> _WORD_SHIFT), rank)
-    recency[word] &= ~(255 << shift)
 
 
 insert = touch

@@ -1,8 +1,9 @@
 """Vector operations over the ways of a set, which numba does not find for so few elements.
 
-What is one byte for each way is taken `BYTES_AT_ONCE` at a time, words `WORDS_AT_ONCE`: rows of
-ways are padded (`padded`). Of a line's number a set keeps a *print*, a byte, so that a search
-reads a few bytes for each way and the numbers of those ways only that have the line's print.
+What is one byte for each way is taken `FEW_BYTES` at a time where that is enough for the set, else
+`BYTES_AT_ONCE`, words `WORDS_AT_ONCE`: rows of ways are padded (`padded`). Of a line's number a set
+keeps a *print*, a byte, so that a search reads a few bytes for each way and the numbers of those
+ways only that have the line's print.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kernelcast.simcore.host.compiled import compiled, inlined, intrinsic
 __all__ = [
     "BYTES_AT_ONCE",
     "EMPTY_PRINT",
+    "FEW_BYTES",
     "NOT_FOUND",
     "age_bytes",
     "empty_way",
@@ -33,7 +35,8 @@ __all__ = [
 ]
 
 WORDS_AT_ONCE = 8
-BYTES_AT_ONCE = 16
+FEW_BYTES = 16
+BYTES_AT_ONCE = 64
 NOT_FOUND = -1
 EMPTY_PRINT = 0
 """The print of ways without a line; that of no line."""
@@ -44,12 +47,11 @@ Bytes = npt.NDArray[np.uint8]
 _WORD = ir.IntType(64)
 _VECTOR = ir.VectorType(_WORD, WORDS_AT_ONCE)
 _BYTE = ir.IntType(8)
-_BYTES = ir.VectorType(_BYTE, BYTES_AT_ONCE)
 
 
 def padded(ways: int) -> int:
     """Slots for each set of so many ways."""
-    unit = WORDS_AT_ONCE if ways <= WORDS_AT_ONCE else BYTES_AT_ONCE
+    unit = next((few for few in (WORDS_AT_ONCE, FEW_BYTES) if ways <= few), BYTES_AT_ONCE)
     return -(-ways // unit) * unit
 
 
@@ -66,36 +68,45 @@ def _place(context: Any, builder: Any, array_type: Any, array: Any, first: Any, 
     return builder.bitcast(builder.gep(data, [first]), of.as_pointer())
 
 
-def _all_of(builder: Any, byte: Any) -> Any:
+def _all_of(builder: Any, byte: Any, vector: Any) -> Any:
     """The byte in all places of a vector."""
     number = ir.IntType(32)
-    one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), byte, ir.Constant(number, 0))
-    zeros = ir.Constant(ir.VectorType(number, BYTES_AT_ONCE), None)
-    return builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), zeros)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), byte, ir.Constant(number, 0))
+    zeros = ir.Constant(ir.VectorType(number, vector.count), None)
+    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
 
-def _equal_bytes(_: Any, array: Any, first: Any, byte: Any) -> Any:
-    from numba import types
+def _equal_bytes_of(count: int) -> Callable[..., Any]:
+    vector = ir.VectorType(_BYTE, count)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], arguments[0], arguments[1], _BYTES)
-        sought = _all_of(builder, builder.trunc(arguments[2], _BYTE))
-        same = builder.icmp_unsigned("==", builder.load(place, align=1), sought)
-        return builder.zext(builder.bitcast(same, ir.IntType(BYTES_AT_ONCE)), _WORD)
+    def equal_bytes(_: Any, array: Any, first: Any, byte: Any) -> Any:
+        from numba import types
 
-    return types.int64(array, types.uint64, types.int64), emit
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = _place(context, builder, signature.args[0], arguments[0], arguments[1], vector)
+            sought = _all_of(builder, builder.trunc(arguments[2], _BYTE), vector)
+            same = builder.icmp_unsigned("==", builder.load(place, align=1), sought)
+            bits = builder.bitcast(same, ir.IntType(count))
+            return bits if count == _WORD.width else builder.zext(bits, _WORD)
+
+        return types.int64(array, types.uint64, types.int64), emit
+
+    return equal_bytes
 
 
 def _age_bytes(_: Any, array: Any, first: Any, limit: Any) -> Any:
     from numba import types
 
+    vector = ir.VectorType(_BYTE, BYTES_AT_ONCE)
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], arguments[0], arguments[1], _BYTES)
+        place = _place(context, builder, signature.args[0], arguments[0], arguments[1], vector)
         bytes_ = builder.load(place, align=1)
-        below = builder.icmp_unsigned(
-            "<", bytes_, _all_of(builder, builder.trunc(arguments[2], _BYTE))
-        )
-        builder.store(builder.add(bytes_, builder.zext(below, _BYTES)), place, align=1)
+        limits = _all_of(builder, builder.trunc(arguments[2], _BYTE), vector)
+        below = builder.icmp_unsigned("<", bytes_, limits)
+        other = builder.icmp_unsigned("!=", bytes_, limits)
+        aged = builder.add(bytes_, builder.zext(below, vector))
+        builder.store(builder.and_(aged, builder.sext(other, vector)), place, align=1)
         return context.get_dummy_value()
 
     return types.void(array, types.uint64, types.int64), emit
@@ -155,8 +166,11 @@ def _prefetch(_: Any, words: Any, at: Any) -> Any:
     return types.void(words, types.uint64), emit
 
 
-equal_bytes = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes))
+equal_bytes = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes_of(BYTES_AT_ONCE)))
+"""A bit for each of BYTES_AT_ONCE bytes from `first` on that is the byte."""
+_equal_few = cast(Callable[[Any, np.uint64, int], int], intrinsic(_equal_bytes_of(FEW_BYTES)))
 age_bytes = cast(Callable[[Any, np.uint64, int], None], intrinsic(_age_bytes))
+"""Adds one to those of BYTES_AT_ONCE bytes that are below a limit; those equal to it become 0."""
 lowest_word = cast(Callable[[Ints, np.uint64], int], intrinsic(_lowest_word))
 trailing_zeros = cast(Callable[[int], int], intrinsic(_trailing_zeros))
 high_product = cast(Callable[[np.uint64, np.uint64], np.uint64], intrinsic(_high_product))
@@ -175,6 +189,8 @@ def print_of(line: int) -> int:
 @inlined
 def _ways_with(bytes_: Any, first: int, ways: int, byte: int) -> int:
     """A bit for each of at most BYTES_AT_ONCE ways whose byte it is."""
+    if ways <= FEW_BYTES:
+        return _equal_few(bytes_, np.uint64(first), byte) & ((1 << ways) - 1)
     same = equal_bytes(bytes_, np.uint64(first), byte)
     return same if ways >= BYTES_AT_ONCE else same & ((1 << ways) - 1)
 

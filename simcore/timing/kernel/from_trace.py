@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,11 +71,14 @@ def timed_kernel(
         raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
     rows, tables = trace.instructions, tables or SharedTables()
     pipeline = device_pipelines(rows, memory, device)
+    recorded = Known(trace, (id(rows), id(trace.paths), id(trace.schedule)))
+    arranged = tables.once(_arranged, recorded, Known(pipeline, pipeline))
     executed = tables.once(
         _executed,
-        Known(trace, (id(rows), id(trace.paths), id(trace.schedule))),
+        arranged,
+        recorded,
         Known(pipeline, pipeline),
-        *tensor_cycles(rows, device),
+        *map(_known_by_content, tensor_cycles(rows, device)),
         Known(device, _facts_of_passes(rows, device)),
     )
     sector_bytes = device.l2.sector_bytes
@@ -107,41 +111,82 @@ def _facts_of_passes(rows: Sequence[InstructionRow], device: Device) -> Hashable
     )
 
 
-def _executed(
-    trace: Trace,
-    pipeline: tuple[Pipeline, ...],
-    tensor: Floats,
-    tensor_latency: Floats,
-    device: Device,
-) -> TimedKernel:
-    """The kernel with its events and what they take, before anything is known of its memory."""
-    rows = trace.instructions
+def _known_by_content(column: Floats) -> Known:
+    """A column by pc, which is mostly 0."""
+    places = np.flatnonzero(column)
+    return Known(column, (len(column), places.tobytes(), column[places].tobytes()))
+
+
+def _recorded_paths(trace: Trace) -> WarpPaths:
     assert trace.paths is not None, "timed_kernel refuses traces without paths"
-    paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
-    has_none = (tensor > 0.0) | is_bulk(rows)
+    return trace.paths
+
+
+def _told_paths(trace: Trace) -> WarpPaths:
+    """The paths without what only says how an engine waited."""
+    rows = trace.instructions
+    return with_parts_told_by_whole(rows, without_tries(rows, _recorded_paths(trace)))
+
+
+class _Arranged(NamedTuple):
+    """A kernel with its events in their order, before it is known what they take.
+
+    `event`: which one of the recorded paths each of them is, or is a part of.
+    """
+
+    kernel: TimedKernel
+    event: npt.NDArray[np.intp]
+
+
+def _arranged(trace: Trace, pipeline: tuple[Pipeline, ...]) -> _Arranged:
+    """The kernel as all GPUs have it that execute its instructions by these pipelines."""
+    rows, paths = trace.instructions, _told_paths(trace)
     reads, writes = scoreboards(rows) if is_scheduled(rows) else _registers(rows)
-    native = native_accesses(rows)
-    passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
-    cycles = paths.lanes * tensor[paths.pc]
-    texels = texture_passes(rows, paths, native, device)
+    # numbers of events go where what the events take would go
+    numbers = np.arange(len(paths.pc), dtype=np.float64)
     kernel = TimedKernel(
         paths=paths,
         pipeline=pipeline,
         is_store=np.array([_is_store(row) for row in rows], np.bool_),
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=np.maximum(passes, texels) + cycles,
-        ideal_wavefronts=ideal + cycles,
+        wavefronts=numbers,
+        ideal_wavefronts=numbers,
         levels=MemoryLevels.none(len(rows)),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=0,
         warp_width=trace.warp_width,
-        tensor_latency=tensor_latency if tensor.any() else None,
-        path_share=_share(trace, trace.paths),
+        path_share=_share(trace, _recorded_paths(trace)),
         instructions=tuple(rows),
     )
     ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule, trace.placed_regions))
-    return with_groups(with_counters(with_native_sequences(ordered)))
+    found = with_groups(with_counters(with_native_sequences(ordered)))
+    return _Arranged(found, found.wavefronts.astype(np.intp))
+
+
+def _executed(
+    arranged: _Arranged,
+    trace: Trace,
+    pipeline: tuple[Pipeline, ...],
+    tensor: Floats,
+    tensor_latency: Floats,
+    device: Device,
+) -> TimedKernel:
+    """The kernel with what its events take, before anything is known of its memory."""
+    rows, paths = trace.instructions, _told_paths(trace)
+    has_none = (tensor > 0.0) | is_bulk(rows)
+    native = native_accesses(rows)
+    passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
+    cycles = paths.lanes * tensor[paths.pc]
+    texels = texture_passes(rows, paths, native, device)
+    kernel, event = arranged
+    latency = tensor_latency if kernel.traced is None else tensor_latency[kernel.traced]
+    return replace(
+        kernel,
+        wavefronts=(np.maximum(passes, texels) + cycles)[event],
+        ideal_wavefronts=(ideal + cycles)[event],
+        tensor_latency=latency if tensor.any() else None,
+    )
 
 
 def _longest(

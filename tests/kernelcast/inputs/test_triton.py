@@ -75,6 +75,13 @@ def test_vector_add_with_the_grid_as_a_function() -> None:
     assert trace.data.thread_block == (4 * 32, 1, 1)  # Triton's default is four warps
 
 
+def test_equal_ptx_is_read_once() -> None:
+    """What was found out about a kernel need not be found out again."""
+    first = compiled_add()
+    assert compiled_add(grid=4).kernel is first.kernel
+    assert compiled_add(num_warps=2).kernel is not first.kernel
+
+
 def test_options_reach_triton() -> None:
     kernel = compiled_add(arch="sm_90", num_warps=2)
     assert kernel.threads == 64

@@ -102,5 +102,33 @@ def test_whatever_changes_of_a_gpu_it_shares_only_what_is_the_same(
         np.testing.assert_equal(content(shared), content(timed_kernel(trace, other, memory)), name)
 
 
+PRODUCT = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry product()
+{
+    .reg .f32 %d<4>; .reg .b32 %a<4>; .reg .b32 %b<2>;
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+        {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%d0, %d1, %d2, %d3};
+    ret;
+}
+"""
+
+
+def test_gpus_of_equal_pipelines_have_the_events_of_a_kernel_in_common() -> None:
+    """What a product takes is counted for each: an H100 has the faster tensor unit."""
+    kernel = kc.load_ptx(PRODUCT)["product"]
+    trace = kernel.run(grid=1, block=32, args=[], record_paths=True).data
+    tables = SharedTables()
+    one, same, other = (
+        timed_kernel(trace, gpu, simulate_memory(trace, gpu, 1), tables)
+        for gpu in map(load_device, ("a100-40gb", "a100-80gb", "h100-sxm"))
+    )
+    assert one.paths is same.paths is other.paths
+    assert one.wavefronts is same.wavefronts
+    assert (one.wavefronts > other.wavefronts).any()
+
+
 def content(kernel: TimedKernel) -> dict[str, Any]:
     return asdict(replace(kernel, instructions=()))

@@ -95,6 +95,15 @@ def test_lru_reads_miss_where_an_ordered_dictionary_misses(
         assert read(cache, line, wanted) == oracle.read(line, wanted)
 
 
+@pytest.mark.parametrize("ways", [16, 17, 48, 64, 65, 130, 255])
+def test_lru_of_many_ways_misses_where_an_ordered_dictionary_misses(ways: int) -> None:
+    """Sets that one vector holds just so, or not any more; more lines than they have ways."""
+    cache, oracle = cold(facts(2 * ways, ways)), LruOracle(2, ways)
+    lines = np.random.default_rng(ways).integers(0, 3 * ways, 40 * ways)
+    found = [read(cache, int(line)) for line in lines]
+    assert found == [oracle.read(int(line), 0b1111) for line in lines]
+
+
 class FifoOracle(LruOracle):
     """A line keeps the place that it came into, however often it is read."""
 

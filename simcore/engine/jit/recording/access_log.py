@@ -103,8 +103,8 @@ class AccessLog:
         if self._marks:
             self._mark(rows)
         made = _resized(self._rows, rows, rows)
-        accesses = AccessTable(
-            made.pc, made.warp, made.time, made.stage, made.address, made.pattern
+        accesses = _by_warp(
+            AccessTable(made.pc, made.warp, made.time, made.stage, made.address, made.pattern)
         )
         of_counted = self.counted.patterns
         table = PatternTable(
@@ -178,6 +178,14 @@ def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> Patt
         np.concatenate((recorded.pattern, counted.pattern + np.int32(first))),
         np.concatenate((recorded.count, counted.count)),
     )
+
+
+def _by_warp(table: AccessTable) -> AccessTable:
+    """The accesses warp after warp, so that not each of many sinks has to put them so."""
+    if (table.warp[1:] >= table.warp[:-1]).all():
+        return table
+    order = np.argsort(table.warp, kind="stable")
+    return AccessTable(**{name: column[order] for name, column in vars(table).items()})
 
 
 def _new_rows(size: int) -> Rows:

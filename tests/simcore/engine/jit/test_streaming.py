@@ -107,6 +107,14 @@ def test_batches_collect_to_what_the_reference_engine_keeps(
     assert_same(found, Tables(expected.patterns, expected.accesses, expected.pattern_counts))
 
 
+def test_batches_have_the_accesses_of_a_warp_together() -> None:
+    """Warps take turns at the barrier of the kernel."""
+    collected = AccessCollector()
+    execute(kernel(), launch(), engine="jit", record_memory=False, sinks=[collected])
+    warps = collected.tables()[1].warp
+    np.testing.assert_array_equal(warps, np.sort(warps))
+
+
 class Tables(NamedTuple):
     patterns: PatternTable
     accesses: AccessTable
