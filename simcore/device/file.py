@@ -79,6 +79,7 @@ _MAY_BE_ZERO = frozenset(
         "l2.fetch_bytes",
         "timing.warp_launch_cycles",
         "timing.dispatch_cycles",
+        "atomics.request_cycles",
         "timing.dram_queue_cycles",
         "timing.dram_mixed_queue_cycles",
         "timing.dram_latency_deviation_cycles",
