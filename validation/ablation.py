@@ -5,7 +5,7 @@
 
 Executes the workloads of `validation/measured/NAME.json` as PTX in its own order, in that of an
 assembler, and as machine code, each on the device without what hardware does besides (dispatch of
-thread blocks, costs of barriers for each warp, queues at DRAM, sectors written in part, passes of
+thread blocks, costs of barriers for each warp, queues at DRAM, requests and writes at L2, passes of
 the constant cache); then gives the device one of these after the other. Prints a Markdown table.
 """
 
@@ -42,8 +42,15 @@ _NONE: Mapping[str, Mapping[str, float]] = {
         "dram_queue_cycles": 0.0,
         "dram_mixed_queue_cycles": 0.0,
         "dram_turn_cycles": 0.0,
+        "dram_latency_deviation_cycles": 0.0,
+        "dram_queue_deviation_cycles": 0.0,
+        "dram_mixed_deviation_cycles": 0.0,
     },
-    "sectors written in part": {"l2_partial_writes_per_s": 0.0},
+    "requests and writes at L2": {
+        "l2_requests_per_s": 0.0,
+        "l2_write_bandwidth_bytes_per_s": 0.0,
+        "l2_partial_writes_per_s": 0.0,
+    },
 }
 """Facts of [timing] that a part consists of, as they are without it."""
 _CONSTANTS = "passes of the constant cache"
