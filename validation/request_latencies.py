@@ -1,8 +1,8 @@
 """What requests wait at DRAM, fitted to micro-kernels: seven facts of a device file.
 
-`validation/microkernels/latencies.cu` asks for 1 to 32 lines at random places, one request after the
-other, beside reads and copies of other SMs. A request waits for the last of its lines, whose times
-are of Gumbel's distribution, so that the latest of n of them is later by the logarithm of n. Mean
+`validation/microkernels/latencies.cu` asks for 1 to 32 lines at random places, one request after
+the other, beside reads and copies of other SMs. A request waits for the last of its lines, whose
+times are of Gumbel's distribution, so that the latest of n of them is later by the logarithm of n. Mean
 and variance grow with the requests in the queue, load / (1 - load); beside copies the mean grows
 with the load, too. Squares of relative errors are as small as they get; those of standard
 deviations count less.

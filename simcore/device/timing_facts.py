@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PipelineFacts", "TimingFacts"]
+__all__ = ["DRAM_PIECE_BYTES", "PipelineFacts", "TimingFacts"]
 
+DRAM_PIECE_BYTES = 256
+"""Aligned bytes that DRAM begins to move at once (`dram_pieces_per_s`)."""
 _VECTOR = "vector"
 
 

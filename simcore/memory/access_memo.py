@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.timing_facts import DRAM_PIECE_BYTES
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import low_bits
 from kernelcast.simcore.memory.coalescer import (
@@ -19,7 +20,6 @@ from kernelcast.simcore.memory.coalescer import (
     distinct_bytes,
     sector_room,
 )
-from kernelcast.simcore.memory.dram_pieces import PIECE_BYTES
 from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, both_masks, pack_lines
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.sets.way_search import trailing_zeros
@@ -186,7 +186,7 @@ def _pieces(memo: AccessMemo, found: int) -> int:
     """How many pieces of DRAM the sectors of `memo.sectors` lie in."""
     count, last = 0, 0
     for position in range(found):
-        piece = memo.sectors[np.uint64(position)] * memo.sector_bytes // PIECE_BYTES
+        piece = memo.sectors[np.uint64(position)] * memo.sector_bytes // DRAM_PIECE_BYTES
         count += 1 if count == 0 or piece != last else 0
         last = piece
     return count

@@ -37,10 +37,10 @@ _BUCKET_BITS = 20
 _HASH = 0x9E3779B97F4A7C15
 _SECTOR_BITS = 5
 PLACES = 128
-"""Places of L2: 256 and 768 bytes apart they are two, 512 bytes apart one, and kilobytes that follow
-one another have places of their own up to 64 KiB, by the rates of atomics on so many groups of words
-with so many bytes between them. With strides of 2 KiB 16 groups have 16 places, 64 groups half as
-many: higher bits of the address take part; which ones do is assumed."""
+"""Places of L2: 256 and 768 bytes apart they are two, 512 bytes apart one, and kilobytes that
+follow one another have places of their own up to 64 KiB, by the rates of atomics on so many groups
+of words with so many bytes between them. With strides of 2 KiB 16 groups have 16 places, 64 groups
+half as many: higher bits of the address take part; which ones do is assumed."""
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -65,8 +65,8 @@ class AtomicContention:
 
         Or the busiest place, if that takes longer. Each operation counts as the same share.
         """
-        cycles = max(address_cycles * self.busiest, self.busiest_place)
-        cycles = cycles / max(1, int(self.operations.sum())) * self.operations
+        longest = max(address_cycles * self.busiest, self.busiest_place)
+        cycles = longest / max(1, int(self.operations.sum())) * self.operations
         found: Floats = np.divide(
             cycles, self.requests, out=np.zeros(len(cycles)), where=self.requests > 0
         )

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.timing_facts import DRAM_PIECE_BYTES
 from kernelcast.simcore.host.compiled import compiled
 
-__all__ = ["PIECE_BYTES", "READ", "WRITTEN", "begins", "none_begun"]
+__all__ = ["READ", "WRITTEN", "begins", "none_begun"]
 
-PIECE_BYTES = 256
 READ, WRITTEN = 0, 1
 _REMEMBERED = 4096
 """Pieces that stay begun, a power of two.
@@ -34,7 +34,7 @@ def none_begun() -> Ints:
 @compiled
 def begins(begun: Ints, line: int, line_bytes: int, which: int) -> int:
     """1 where reading or writing (`which`) from a line begins a piece, else 0."""
-    piece = line * line_bytes // PIECE_BYTES
+    piece = line * line_bytes // DRAM_PIECE_BYTES
     at = np.uint64(which * _REMEMBERED + (piece & (_REMEMBERED - 1)))
     if begun[at] == piece:
         return 0

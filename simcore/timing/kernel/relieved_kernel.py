@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import CacheFacts, Device
+from kernelcast.simcore.device.timing_facts import DRAM_PIECE_BYTES
 from kernelcast.simcore.isa.types import AddressSpace
-from kernelcast.simcore.memory.dram_pieces import PIECE_BYTES
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.equal_warps import (
     OF_WHOLE_WARPS,
@@ -154,7 +154,7 @@ def _coalesced(kernel: TimedKernel, l2: CacheFacts) -> TimedKernel:
         levels,
         sectors=sectors,
         lines=np.minimum(levels.lines, np.ceil(sectors * l2.sector_bytes / l2.line_bytes)),
-        pieces=np.minimum(levels.pieces, np.ceil(sectors * l2.sector_bytes / PIECE_BYTES)),
+        pieces=np.minimum(levels.pieces, np.ceil(sectors * l2.sector_bytes / DRAM_PIECE_BYTES)),
         l1_hits=1.0 - l1_misses,
         l2_hits=1.0 - np.minimum(l2_misses, 1.0),
         l1_pending=np.minimum(levels.l1_pending, 1.0 - l1_misses),

@@ -61,8 +61,9 @@ class MemoryLevels:
     """What global accesses take at each level, by pc, from the cache simulation.
 
     All are of shape (instructions,). `sectors`: mean sectors of a request, `lines` of L2 and
-    `pieces` of DRAM that it touches, `ideal_sectors`: the fewest sectors that hold its bytes. `l1_hits` is a share of all sectors, `l2_hits` what DRAM does not
-    move of those that go past L1, below 0 where it moves more; loads and stores alike.
+    `pieces` of DRAM that it touches, `ideal_sectors`: the fewest sectors that hold its bytes.
+    `l1_hits` is a share of all sectors, `l2_hits` what DRAM does not move of those that go past
+    L1, below 0 where it moves more; loads and stores alike.
     `bytes_per_lane`: what one lane moves. `l1_pending` of all sectors hit L1 while they are still
     on their way for another warp; `l2_waits` of those past L1 wait for DRAM, whoever asked it for
     them. `partial_writes` of those past L1 are written in part only.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +12,7 @@ from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
-__all__ = ["dram_cycles", "latency_beyond_l2", "queue_facts", "sectors_past"]
+__all__ = ["DramWaits", "dram_cycles", "dram_waits", "latency_beyond_l2", "sectors_past"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,13 +45,22 @@ def dram_cycles(kernel: TimedKernel, device: Device, timing: TimingFacts, busy_s
     return seconds * busy_sms * device.running_clock_hz
 
 
-def queue_facts(
+class DramWaits(NamedTuple):
+    """What loads wait at DRAM: those of a `Machine` whose names begin with `dram_`, in cycles."""
+
+    queue: float
+    turn: float
+    deviation: float
+    queue_deviation: float
+
+
+def dram_waits(
     kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]
-) -> dict[str, float]:
+) -> DramWaits:
     """What loads wait at DRAM for requests of others and for it to turn, and how much that varies.
 
-    The facts of a `Machine` whose names begin with `dram_`. Between those of reads and those of
-    equal reads and writes they change with the mix of the kernel.
+    Between the facts of reads and those of equal reads and writes they change with the mix of the
+    kernel.
     """
     mixed = _mixed(kernel)
     is_still = bool(without & {Component.MEMORY_LATENCY, Component.DRAM_BANDWIDTH})
@@ -57,14 +68,14 @@ def queue_facts(
     def between(read: float, written: float) -> float:
         return read + max(0.0, written - read) * mixed
 
-    return {
-        "dram_queue": between(timing.dram_queue_cycles, timing.dram_mixed_queue_cycles),
-        "dram_turn": 0.0 if is_still else timing.dram_turn_cycles * mixed,
-        "dram_deviation": timing.dram_latency_deviation_cycles,
-        "dram_queue_deviation": between(
+    return DramWaits(
+        queue=between(timing.dram_queue_cycles, timing.dram_mixed_queue_cycles),
+        turn=0.0 if is_still else timing.dram_turn_cycles * mixed,
+        deviation=timing.dram_latency_deviation_cycles,
+        queue_deviation=between(
             timing.dram_queue_deviation_cycles, timing.dram_mixed_deviation_cycles
         ),
-    }
+    )
 
 
 def _mixed(kernel: TimedKernel) -> float:

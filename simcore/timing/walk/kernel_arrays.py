@@ -243,11 +243,9 @@ def kernel_arrays(
     row_pc = events.row_pc
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
-    moved_by_pc = (
-        *traffic_columns(kernel.levels, kernel.is_store, device),
-        _sooner(kernel, timing, without),
-        tables.once(pieces_of_a_warp, kernel.paths, len(kinds)),
-    )
+    pieces = tables.once(pieces_of_a_warp, kernel.paths, len(kinds))
+    traffic_by_pc = traffic_columns(kernel.levels, kernel.is_store, device)
+    moved_by_pc = *traffic_by_pc, _sooner(kernel, timing, without), pieces
     moved = [column[row_pc] for column in moved_by_pc]
     code_rows = code[row_pc]
     code_rows[:, FETCH_LINE] = lines[row_pc]

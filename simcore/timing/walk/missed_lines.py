@@ -90,8 +90,8 @@ def traffic_columns(
     """What the lines of `miss_columns` move, by pc, in columns.
 
     Sectors that L2 is asked for when one is waited for, those that DRAM moves when one is waited
-    for there, sectors of bandwidth of L2 that one takes, those of a request that lie in one piece of
-    DRAM, and those that one which waits for DRAM waits for there.
+    for there, sectors of bandwidth of L2 that one takes, those of a request that lie in one piece
+    of DRAM, and those that one which waits for DRAM waits for there.
     """
     asked, waits = 1.0 - levels.l1_hits, _waits(levels)
     return (
@@ -103,9 +103,7 @@ def traffic_columns(
     )
 
 
-def _weight_at_l2(
-    levels: MemoryLevels, is_store: npt.NDArray[np.bool_], device: Device
-) -> Floats:
+def _weight_at_l2(levels: MemoryLevels, is_store: npt.NDArray[np.bool_], device: Device) -> Floats:
     """How many sectors of whole lines L2 reads in the time that it takes for one of these.
 
     A request for few sectors of a line takes as long as one for more; writing takes longer.

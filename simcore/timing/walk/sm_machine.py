@@ -17,8 +17,8 @@ from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallRea
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.beyond_l2 import (
     dram_cycles,
+    dram_waits,
     latency_beyond_l2,
-    queue_facts,
     sectors_past,
 )
 from kernelcast.simcore.timing.walk.issue_width import is_mixed, issues_of_a_warp
@@ -215,11 +215,15 @@ def _among_others(
     """The SM with what is shared: dispatcher, queues at DRAM, banks, and cycles of a scheduler."""
     timing = timing_facts(device)
     dispatch = timing.dispatch_cycles * busy_sms
+    waits = dram_waits(kernel, timing, without)
     if is_mixed(kernel, timing) and Component.ISSUE not in without:
         machine = machine._replace(slot_cycles=0, shares_slots=True)
     return machine._replace(
         dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
-        **queue_facts(kernel, timing, without),
+        dram_queue=waits.queue,
+        dram_turn=waits.turn,
+        dram_deviation=waits.deviation,
+        dram_queue_deviation=waits.queue_deviation,
         dram_span=2.0 * timing.dram_latency_cycles,
         bank_share=_bank_share(device, timing, without),
         access_cycles=0.0 if Component.SHARED_PIPE in without else _address_cycles(kernel, timing),

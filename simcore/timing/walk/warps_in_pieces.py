@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.timing_facts import DRAM_PIECE_BYTES
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.dram_pieces import PIECE_BYTES
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = ["pieces_of_a_warp"]
@@ -54,7 +54,7 @@ def _count_joined(
     looked: Ints,
     joined: Ints,
 ) -> None:
-    """Compares the accesses of each warp with those of the one before, while they go the same way."""
+    """Compares accesses of each warp with those of the one before, on the way that both go."""
     for warp in range(len(start) - 1):
         if warp % warps == 0:
             continue
@@ -64,9 +64,9 @@ def _count_joined(
                 break
             if pattern[now + step] < 0 or pattern[before + step] < 0:
                 continue
-            piece = address[now + step] // PIECE_BYTES
+            piece = address[now + step] // DRAM_PIECE_BYTES
             first = address[before + step]
             last = first + widest[pattern[before + step]]
             looked[pc[now + step]] += 1
-            if piece == first // PIECE_BYTES or piece == last // PIECE_BYTES:
+            if piece == first // DRAM_PIECE_BYTES or piece == last // DRAM_PIECE_BYTES:
                 joined[pc[now + step]] += 1

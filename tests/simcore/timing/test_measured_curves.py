@@ -185,7 +185,7 @@ def latency(lines: int, others: str, warps: int) -> float:
 def test_requests_wait_for_their_lines_and_for_others_as_at_dram(
     lines: int, warps: int, moved: float
 ) -> None:
-    """Beside reads of `moved` bytes a second; here all SMs ask for as much, `lines` a warp.
+    """Others read `moved` bytes a second there; here all SMs ask for as much, `lines` a warp.
 
     With DRAM five sixths busy requests of one SM wait for each other a little more than measured.
     """

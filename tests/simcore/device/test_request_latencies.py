@@ -27,7 +27,7 @@ def test_device_files_have_what_is_fitted(name: str, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("name", GPUS)
 def test_the_fitted_facts_say_what_was_measured(name: str) -> None:
-    """Of all loads and lines, the 32 lines that nothing was fitted to included."""
+    """All loads and lines count, the 32 lines that nothing was fitted to included."""
     timing, device = load_device(name).timing, load_device(name)
     facts = script.Facts(**{item.name: getattr(timing, item.name) for item in fields(script.Facts)})
     script._LINES, kept = (1, 2, 4, 8, 32), script._LINES
