@@ -2,9 +2,9 @@
 
 `validation/microkernels/latencies.cu` asks for 1 to 32 lines at random places, one request after
 the other, beside reads and copies of other SMs. A request waits for the last of its lines, whose
-times are of Gumbel's distribution, so that the latest of n of them is later by the logarithm of n. Mean
-and variance grow with the requests in the queue, load / (1 - load); beside copies the mean grows
-with the load, too. Squares of relative errors are as small as they get; those of standard
+times are of Gumbel's distribution, so that the latest of n of them is later by the logarithm of n.
+Mean and variance grow with the requests in the queue, load / (1 - load); beside copies the mean
+grows with the load, too. Squares of relative errors are as small as they get; those of standard
 deviations count less.
 
     python validation/request_latencies.py h200
