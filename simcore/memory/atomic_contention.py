@@ -99,7 +99,8 @@ class ContentionCounter:
         operations = np.zeros(len(pc), np.int64)
         _operate(lanes, self._combined[pc], self._buckets, operations)
         if self._facts.request_cycles:
-            _occupy(lanes, self._facts.address_cycles, self._facts.request_cycles, self._places)
+            facts = self._facts.address_cycles, self._facts.request_cycles
+            _occupy(lanes, self._combined[pc], *facts, self._places)
         size = len(self._requests)
         self._requests += np.bincount(pc, minlength=size)
         self._operations += np.bincount(pc, operations, minlength=size).astype(np.int64)
@@ -189,7 +190,9 @@ def _place(sector: int) -> int:
 
 
 @compiled
-def _occupy(accesses: LaneAccesses, address_cycles: float, least: float, places: Floats) -> None:
+def _occupy(
+    accesses: LaneAccesses, combined: Ints, address_cycles: float, least: float, places: Floats
+) -> None:
     """Adds the cycles for which requests of accesses, one to each sector, occupy their places.
 
     One takes as long as operations on the address that most of its lanes have.
@@ -214,7 +217,8 @@ def _occupy(accesses: LaneAccesses, address_cycles: float, least: float, places:
                 left &= np.uint64(left - ONE)
                 if ((start + offsets[lane]) & alignment) >> _SECTOR_BITS == sector:
                     rest &= ~np.uint64(ONE << lane)
-            places[_place(sector)] += max(least, most * address_cycles)
+            operations = (most + combined[row] - 1) // combined[row]
+            places[_place(sector)] += max(least, operations * address_cycles)
 
 
 @compiled

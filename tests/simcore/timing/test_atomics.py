@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,6 +70,7 @@ FETCHED = "atom.global.add.u32 %r9, [%rd3], %r8; add.u32 %r9, %r9, 1;"
 FLOATS = "red.global.add.f32 [%rd3], %f1;"
 EXCHANGE = "atom.global.cas.b32 %r9, [%rd3], %r8, %r3; add.u32 %r9, %r9, 1;"
 BLOCKS = 2000
+MICRO_KERNELS = Path(__file__).resolve().parents[3] / "validation/measured/microkernels"
 
 
 @pytest.mark.parametrize("words", [1, 4, 32])
@@ -94,6 +97,35 @@ def test_many_addresses_take_no_longer_than_their_sectors() -> None:
     assert apart.lost(StallReason.ATOMICS) < 0.02 * apart.full_cycles * apart.slots_per_cycle
     assert together.cycles > 5 * apart.cycles
     assert together.cycles == pytest.approx(BLOCKS * THREADS / 4, rel=0.05)
+
+
+DRAWN = """
+    mul.lo.u32 %r4, %r3, 2654435769; shr.u32 %r5, %r4, 16; xor.b32 %r4, %r4, %r5;
+    mul.lo.u32 %r4, %r4, 2246822507; shr.u32 %r5, %r4, 13; xor.b32 %r4, %r4, %r5;
+    and.b32 %r6, %r4, 7; shr.u32 %r4, %r4, 3; and.b32 %r4, %r4, GROUPS;
+    mul.lo.u32 %r4, %r4, STRIDE; shl.b32 %r6, %r6, 2; add.u32 %r4, %r4, %r6;
+    cvt.u64.u32 %rd2, %r4; add.u64 %rd3, %rd1, %rd2;
+"""
+
+
+@pytest.mark.parametrize("gpu", ["h200", "h100-sxm"])
+@pytest.mark.parametrize(
+    ("groups", "stride"),
+    [(1, 32), (8, 32), (128, 32), (512, 32), (2, 256), (2, 512), (4, 256), (2, 1024), (8, 16384)],
+)
+def test_sectors_of_one_place_of_l2_take_turns_as_measured(
+    groups: int, stride: int, gpu: str
+) -> None:
+    """Lanes go to one of eight words of one of `groups` groups, so many bytes apart."""
+    device = load_device(gpu)
+    device = replace(device, atomics=replace(device.atomics, combined_lanes=1))
+    body = DRAWN.replace("GROUPS", str(groups - 1)).replace("STRIDE", str(stride)) + SUM
+    timing = timed(body, device, groups * stride // 4, 2 * BLOCKS)
+    rate = 2 * BLOCKS * THREADS / device.seconds(timing.cycles)
+    with (MICRO_KERNELS / gpu / "capacity.csv").open(encoding="utf-8") as stream:
+        settings = f"groups={groups} stride={stride}"
+        (row,) = (row for row in csv.DictReader(stream) if row["settings"] == settings)
+    assert rate == pytest.approx(float(row["value"]), rel=0.3)
 
 
 def test_without_contention_the_operations_cost_what_their_accesses_do() -> None:
