@@ -11,14 +11,6 @@ namespace {
 
 constexpr int kLineWords = 32;
 
-__device__ inline uint32_t mixed_word(uint32_t x) {
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
 // Each thread block goes through `lines` lines of its own, a line a thread, one word of each line in
 // a pass: a column of rows of 128 bytes. `drawn`: lines are drawn instead.
 template <bool drawn>

@@ -14,14 +14,6 @@ constexpr int kAsked = 4000;
 constexpr int kLineBytes = 128;
 constexpr size_t kBytes = 8ull << 30;
 
-__host__ __device__ inline uint32_t mixed_word(uint32_t x) {
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
 enum class Others { none, read, copy };
 
 // What one request of the probe touches: `lines` lines at places of their own, 32 / `lines` words of

@@ -21,6 +21,15 @@
 constexpr int kWarp = 32;
 constexpr int kRepeats = 7;
 
+// Bits of a number mixed well, as a random number would be.
+__host__ __device__ inline uint32_t mixed_word(uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
 inline double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];

@@ -21,14 +21,6 @@ __host__ __device__ inline uint64_t mixed(uint64_t x) {
     return x ^ x >> 33;
 }
 
-__device__ inline uint32_t mixed_word(uint32_t x) {
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
 // Where pieces of 2^`log_piece` words lie: groups of 2^`log_group` of them, each group at a random
 // one of `mask` + 1 places, a power of two; a piece every `spread` of its own lengths.
 struct Pieces {
