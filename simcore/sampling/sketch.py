@@ -8,13 +8,14 @@ L2 does not hold it in the end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.device import CacheFacts, Device
 from kernelcast.simcore.memory.hierarchy import TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
@@ -117,9 +118,27 @@ def _of_launch(
         memory_side_hits=np.rint(share * counts.memory_side_hits).astype(np.int64),
     )
     made = int(counts.dram_writes.sum())
-    left = min(made, device.l2.capacity_bytes // traffic.transaction_bytes)
+    brought = (int(counts.dram_reads.sum()), made)
+    left = round(made * _kept_dirty(device.l2, *(traffic.transaction_bytes * n for n in brought)))
     writes = WriteBacks(made - left, left=left)
     return replace(traffic, by_instruction=counts, writes=writes)
+
+
+def _kept_dirty(l2: CacheFacts, read_bytes: int, written_bytes: int) -> float:
+    """The share of what is written that L2 still has at the end of a stream of reads and writes.
+
+    What SMs read in the partition of the others is there twice. The last of it is kept; where L2
+    replaces at random, lines that were there when it was full are kept as often as none of those
+    that come later takes their place.
+    """
+    brought = read_bytes * (2.0 - 1.0 / l2.partitions) + written_bytes
+    over, capacity = brought - l2.capacity_bytes, l2.capacity_bytes
+    if over <= 0.0:
+        return 1.0
+    if l2.replacement != "random":
+        return capacity / brought
+    early, fades = capacity / brought, math.exp(-over / capacity)
+    return early * fades + (1.0 - early) * (1.0 - fades) * capacity / over
 
 
 def _over(whole: Reals, some: Reals) -> Reals:
