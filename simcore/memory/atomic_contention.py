@@ -36,7 +36,7 @@ _ALONE = re.compile(r"(^|\.)(cas|cast|exch|b?f\d+\w*|e\d+m\d+\w*)(\.|$)", re.IGN
 _BUCKET_BITS = 20
 _HASH = 0x9E3779B97F4A7C15
 _SECTOR_BITS = 5
-PLACES = 128
+_PLACES = 128
 """Places of L2: 256 and 768 bytes apart they are two, 512 bytes apart one, and kilobytes that
 follow one another have places of their own up to 64 KiB, by the rates of atomics on so many groups
 of words with so many bytes between them. With strides of 2 KiB 16 groups have 16 places, 64 groups
@@ -81,7 +81,7 @@ class ContentionCounter:
         self._is_atomic = np.array([row.kind == _KIND for row in instructions], np.bool_)
         self._facts = device.atomics
         self._combined = np.array([_combined(row, self._facts) for row in instructions], np.int64)
-        self._places = np.zeros(PLACES)
+        self._places = np.zeros(_PLACES)
         self._requests, self._operations = (np.zeros(len(instructions), np.int64) for _ in range(2))
         buckets = 1 << _BUCKET_BITS if self._is_atomic.any() else 0
         self._buckets: Ints = np.zeros(buckets, np.int64)
@@ -182,7 +182,7 @@ def _operate(accesses: LaneAccesses, combined: Ints, buckets: Ints, operations: 
 
 @compiled
 def _place(sector: int) -> int:
-    """Which of the PLACES of L2 the sector with that number is in."""
+    """Which of the _PLACES of L2 the sector with that number is in."""
     kilobyte = sector >> (10 - _SECTOR_BITS)
     half = (sector >> (8 - _SECTOR_BITS)) & 1
     mixed = (kilobyte ^ kilobyte >> 5 ^ kilobyte >> 10 ^ kilobyte >> 15) & 31
