@@ -145,7 +145,9 @@ def _memories(
     from kernelcast.simcore.sampling.launch_sample import SampledDevice, sample_memories
 
     is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
-    groups = [[number] for number in range(len(launches))] if is_warm else alike(launches)
+    groups = [[number] for number in range(len(launches))]
+    if not is_warm:
+        groups = alike(launches, census.trace.instructions)
     devices = [
         SampledDevice(*launches[group[0]], [Latencies.of(launches[n].device) for n in group])
         for group in groups

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kernelcast.errors import LaunchError, UnfitDevice
 from kernelcast.execution.run_options import RunOptions
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -20,7 +21,7 @@ from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
 from kernelcast.store.memory_facts import memory_facts
-from kernelcast.traces.trace import ResourceNeeds
+from kernelcast.traces.trace import InstructionRow, ResourceNeeds
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.contents.cache_contents import CacheContents
@@ -88,7 +89,10 @@ class MemorySimulation:
                 resident_launch(self._kernel, self._launch, self._devices[number])
                 for number in chosen
             ]
-            groups = [[chosen[place] for place in group] for group in alike(resident)]
+            groups = [
+                [chosen[place] for place in group]
+                for group in alike(resident, instruction_rows(self._kernel))
+            ]
         new = [(group, self._memory(group, warp_width)) for group in groups]
         self._memories += new
         return [memory for _, memory in new]
@@ -133,12 +137,18 @@ class ResidentLaunch(NamedTuple):
     thread_blocks_per_sm: int
 
 
-def alike(launches: Sequence[ResidentLaunch]) -> list[list[int]]:
-    """Positions of launches whose memories do the same but for latencies, grouped."""
+def alike(launches: Sequence[ResidentLaunch], rows: Sequence[InstructionRow]) -> list[list[int]]:
+    """Positions of launches of the instructions `rows` whose memories do the same, grouped.
+
+    They may differ in latencies, and in what atomics take where there are none.
+    """
+    has_atomics = any(row.kind == "atomic" for row in rows)
     groups: dict[tuple[Device, int], list[int]] = {}
     for number, (device, thread_blocks_per_sm) in enumerate(launches):
-        key = memory_facts(device).device, thread_blocks_per_sm
-        groups.setdefault(key, []).append(number)
+        facts = memory_facts(device).device
+        if not has_atomics:
+            facts = replace(facts, atomics=AtomicFacts())
+        groups.setdefault((facts, thread_blocks_per_sm), []).append(number)
     return list(groups.values())
 
 

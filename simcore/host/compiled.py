@@ -12,12 +12,13 @@ from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
 from kernelcast.simcore.host.llvm import CompiledModule, common_processor, load_object
-from kernelcast.simcore.host.machine_words import ResultReader, Words, layout_of
+from kernelcast.simcore.host.machine_words import ResultReader, layout_of
 from kernelcast.simcore.host.ready_code import ENTRY, find_code, is_ready, keep_code
 
-__all__ = ["compiled", "inlined", "intrinsic", "is_compiled", "noinline", "unlikely"]
+__all__ = ["bound", "compiled", "inlined", "intrinsic", "is_compiled", "noinline", "unlikely"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -61,10 +62,14 @@ class _Compiled(_Part):
 
     def __call__(self, *arguments: Any) -> Any:
         layout, words = layout_of(arguments)
-        loaded = self._loaded.get(layout)
-        if loaded is None:
-            loaded = self._loaded[layout] = self._load(layout, arguments)
-        return loaded.call(words)
+        return self.loaded(layout, arguments).call(words.packed())
+
+    def loaded(self, layout: str, arguments: Sequence[Any]) -> _Loaded:
+        """The code for arguments of a layout."""
+        found = self._loaded.get(layout)
+        if found is None:
+            found = self._loaded[layout] = self._load(layout, arguments)
+        return found
 
     def _load(self, layout: str, arguments: Sequence[Any]) -> _Loaded:
         processor = common_processor()
@@ -86,12 +91,27 @@ class _Loaded:
         self._entry = _NATIVE(module.address(ENTRY))
         self._name, self._reader = name, reader
 
-    def call(self, words: Words) -> Any:
+    def call(self, words: bytes) -> Any:
         """What the code returns, which runs without the GIL; RuntimeError where it raises."""
         results = self._reader.room()
-        if self._entry(words.packed(), results):
+        if self._entry(words, results):
             raise RuntimeError(f"{self._name} raised an exception")
         return self._reader.read(results)
+
+
+class _Bound:
+    """A compiled function whose last arguments are known."""
+
+    def __init__(self, function: _Compiled, last: tuple[Any, ...]) -> None:
+        self._function = function
+        self._last = last  # arrays live as long
+        self._layout, words = layout_of(last)
+        self._words = words.packed()
+
+    def __call__(self, *first: Any) -> Any:
+        layout, words = layout_of(first)
+        loaded = self._function.loaded(f"{layout};{self._layout}", (*first, *self._last))
+        return loaded.call(words.packed() + self._words)
 
 
 def compiled(function: Function) -> Function:
@@ -103,6 +123,14 @@ def compiled(function: Function) -> Function:
     tuples of them and returns a number, a tuple of numbers or None.
     """
     return cast(Function, _Compiled(function))
+
+
+def bound(function: Callable[..., Result], *last: Any) -> Callable[..., Result]:
+    """A `compiled` function with its last arguments, which are made into words once.
+
+    A hundred arrays take 0.2 ms. They must not be resized.
+    """
+    return cast("Callable[..., Result]", _Bound(cast(_Compiled, function), last))
 
 
 def inlined(function: Function) -> Function:

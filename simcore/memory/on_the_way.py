@@ -16,9 +16,18 @@ import numpy.typing as npt
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.cache import CacheState
 
-__all__ = ["LateHits", "count_late", "joins_store", "late_hits", "note_store", "stamp"]
+__all__ = [
+    "STEP_BITS",
+    "LateHits",
+    "count_late",
+    "cycle_of",
+    "joins_store",
+    "late_hits",
+    "note_store",
+    "stamp",
+]
 
-_STEP_BITS = 24
+STEP_BITS = 24
 _STORES_TOGETHER = 8
 """Stores to one line that a warp makes within so many instructions reach L2 as one."""
 _STEPS_TOGETHER = 4
@@ -47,7 +56,13 @@ def late_hits(cycles: Sequence[int], instructions: int) -> LateHits:
 @compiled
 def stamp(cycle: int, step: int) -> int:
     """An access of cycle `cycle` that is the instruction `step` of its warp, in one word."""
-    return (cycle << _STEP_BITS) | (step & ((1 << _STEP_BITS) - 1))
+    return (cycle << STEP_BITS) | (step & ((1 << STEP_BITS) - 1))
+
+
+@compiled
+def cycle_of(stamp: int) -> int:
+    """The cycle of an access with that stamp."""
+    return stamp >> STEP_BITS
 
 
 @compiled
@@ -58,11 +73,11 @@ def count_late(late: LateHits, row: int, cache: CacheState, slot: int, now: int,
     for the data may have waited for them already.
     """
     then: int = cache.arrivals[np.uint64(slot)]
-    steps = (1 << _STEP_BITS) - 1
+    steps = (1 << STEP_BITS) - 1
     behind = (then & steps) - (now & steps)
     if not 0 <= behind < _STEPS_TOGETHER:
         return
-    waited = (now >> _STEP_BITS) - (then >> _STEP_BITS)
+    waited = (now >> STEP_BITS) - (then >> STEP_BITS)
     versions = len(late.cycles)
     for version in range(versions):
         if waited < late.cycles[version]:
@@ -76,9 +91,9 @@ def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
     What L1 still holds of the first one goes to L2 together with the second.
     """
     then: int = cache.stores[np.uint64(slot)]
-    if then >> _STEP_BITS != sm:
+    if then >> STEP_BITS != sm:
         return False
-    steps = (1 << _STEP_BITS) - 1
+    steps = (1 << STEP_BITS) - 1
     after = (now & steps) - (then & steps)
     return 0 < after <= _STORES_TOGETHER
 
@@ -86,4 +101,4 @@ def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
 @compiled
 def note_store(cache: CacheState, slot: int, sm: int, now: int) -> None:
     """Remembers a store to the slot: its SM, and which instruction of its warp it is."""
-    cache.stores[np.uint64(slot)] = (sm << _STEP_BITS) | (now & ((1 << _STEP_BITS) - 1))
+    cache.stores[np.uint64(slot)] = (sm << STEP_BITS) | (now & ((1 << STEP_BITS) - 1))

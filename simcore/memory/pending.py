@@ -12,19 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.on_the_way import stamp
+from kernelcast.simcore.memory.on_the_way import STEP_BITS, cycle_of, stamp
+from kernelcast.simcore.memory.passes.line_requests import SM_BITS
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
 from kernelcast.simcore.memory.traversal import (
     ADDRESS,
     NOTHING,
-    PC_AND_PATTERN,
-    PC_BITS,
-    PC_MASK,
+    PATTERN_SHIFT,
     RECORD_WORDS,
-    SM,
-    STAMP,
+    WHAT,
     Patterns,
+    Records,
 )
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import AccessTable
@@ -68,12 +67,11 @@ class _Patterns(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What pending accesses are and refer to, and the cycle of each."""
+    """What pending accesses are and refer to."""
 
     lanes: Words
     offsets: Ints
-    records: Ints
-    cycles: Ints
+    records: Records
 
 
 class PendingAccesses:
@@ -85,8 +83,7 @@ class PendingAccesses:
     def __init__(self, warp_width: int, *, sorts_lanes: bool = False) -> None:
         self._count = 0
         self._single_uses = 0
-        self._records: Ints = np.empty(_FIRST_ROOM * RECORD_WORDS, np.int64)
-        self._cycles: Ints = np.empty(_FIRST_ROOM, np.int64)
+        self._records = _room_for(_FIRST_ROOM)
         self._rows = PatternRows(warp_width, sorts_lanes)
         self._patterns = PatternTable(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
         self._numbers: Ints = np.empty(0, np.int64)
@@ -109,11 +106,11 @@ class PendingAccesses:
         return is_full
 
     def _keep_pending_patterns(self) -> None:
-        column = self._records[PC_AND_PATTERN : self._count * RECORD_WORDS : RECORD_WORDS]
-        number = column >> PC_BITS
+        column = self._records.words[WHAT : self._count * RECORD_WORDS : RECORD_WORDS]
+        number = column >> PATTERN_SHIFT
         kept = np.unique(number[number < KEPT_ROWS])
         renumbered = np.where(number < KEPT_ROWS, np.searchsorted(kept, number), number)
-        column[:] = (renumbered << PC_BITS) | (column & PC_MASK)
+        column[:] = (renumbered << PATTERN_SHIFT) | (column & ((1 << PATTERN_SHIFT) - 1))
         self._rows.keep_only(kept)
 
     def append(
@@ -142,15 +139,15 @@ class PendingAccesses:
             _Clock(dispatch.sm, dispatch.start_cycle, cycles_per_instruction),
             kinds,
             _Patterns(self._patterns.mask, self._patterns.offsets, self._numbers),
-            _Held(self._rows.lanes, self._rows.offsets, self._records, self._cycles),
+            _Held(self._rows.lanes, self._rows.offsets, self._records),
             self._count,
             self._single_uses,
         )
         self._rows.sort_lanes(first, self._single_uses)
 
     @property
-    def records(self) -> Ints:
-        """RECORD_WORDS a row: ADDRESS and so on, see `traverse`."""
+    def records(self) -> Records:
+        """A row for each access."""
         return self._records
 
     @property
@@ -165,21 +162,22 @@ class PendingAccesses:
         """
         if self._count == 0:
             return np.empty(0, np.int64), 0
-        cycles = self._cycles[: self._count]
-        first, last, due = _span(cycles, _NEVER if until is None else until)
+        stamps = self._records.stamps[: self._count]
+        first, last, due = _span(stamps, _NEVER if until is None else until)
         if due == 0:
             return np.empty(0, np.int64), 0
         if last - first < _MOST_CYCLES_PER_ACCESS * due:
             order = np.empty(due, np.int64)
             places = np.zeros(last - first + 1, np.int64)
-            _sort_by_cycle(cycles, first, last, places, order)
+            _sort_by_cycle(stamps, first, last, places, order)
             return order, -1
         row_bits = self._count.bit_length()
         if (last - first) >> (_KEY_BITS - row_bits):
+            cycles = stamps >> STEP_BITS
             order = np.argsort(cycles, kind="stable").astype(np.int64, copy=False)
             return order[:due], -1
         keys = np.empty(due + 1, np.int64)
-        _pack_keys(cycles, first, row_bits, last, keys)
+        _pack_keys(stamps, first, row_bits, last, keys)
         order = keys[:due]
         order.sort()
         return order, (1 << row_bits) - 1
@@ -192,21 +190,23 @@ class PendingAccesses:
         self._count, self._single_uses = _drop(
             self._count,
             until,
-            _Held(self._rows.lanes, self._rows.offsets, self._records, self._cycles),
+            _Held(self._rows.lanes, self._rows.offsets, self._records),
         )
 
     def _make_room(self, more: int) -> None:
         if self._has_single_uses:
             self._rows.make_room(self._single_uses + more)
-        used = self._count * RECORD_WORDS
-        wanted = used + (more + 1) * RECORD_WORDS  # one is written before it is known to count
-        if wanted > len(self._records):
-            longer = np.empty(4 * wanted, np.int64)  # unused room costs nothing, growing does
-            longer[:used] = self._records[:used]
+        wanted = self._count + more + 1  # one is written before it is known to count
+        if wanted > len(self._records.stamps):
+            longer = _room_for(4 * wanted)  # unused room costs nothing, growing does
+            used = self._count * RECORD_WORDS
+            longer.words[:used] = self._records.words[:used]
+            longer.stamps[: self._count] = self._records.stamps[: self._count]
             self._records = longer
-            cycles = np.empty(len(longer) // RECORD_WORDS, np.int64)
-            cycles[: self._count] = self._cycles[: self._count]
-            self._cycles = cycles
+
+
+def _room_for(rows: int) -> Records:
+    return Records(np.empty(rows * RECORD_WORDS, np.int64), np.empty(rows, np.int64))
 
 
 def rows_by_warp(table: AccessTable, first_warp: int, warps: int) -> tuple[Ints, Ints]:
@@ -260,7 +260,7 @@ def _append(
     """
     pc, time, address, pattern = columns
     lanes, offsets, numbers = patterns
-    to_lanes, to_offsets, records, cycles = held
+    to_lanes, to_offsets, (words, stamps) = held
     turn, row = clock.turn, 0
     for thread_block in range(len(ends)):
         start, at_sm = clock.start_cycle[thread_block], clock.sm[thread_block]
@@ -273,11 +273,10 @@ def _append(
                 _copy_pattern(lanes, offsets, which, to_lanes, to_offsets, np.uint64(number))
                 single_uses += 1
             cycle = start + np.int64(time[row]) * turn
-            cycles[np.uint64(count)] = cycle
-            records[np.uint64(to + STAMP)] = stamp(cycle, int(time[row]))
-            records[np.uint64(to + ADDRESS)] = address[row]
-            records[np.uint64(to + PC_AND_PATTERN)] = (number << PC_BITS) | np.int64(at)
-            records[np.uint64(to + SM)] = at_sm
+            stamps[np.uint64(count)] = stamp(cycle, int(time[row]))
+            words[np.uint64(to + ADDRESS)] = address[row]
+            what = (number << PATTERN_SHIFT) | (np.int64(at) << SM_BITS) | at_sm
+            words[np.uint64(to + WHAT)] = what
             count += is_due
             row += 1
     return count, single_uses
@@ -298,10 +297,11 @@ def _copy_pattern(
 
 
 @compiled
-def _span(cycles: Ints, until: int) -> tuple[int, int, int]:
+def _span(stamps: Ints, until: int) -> tuple[int, int, int]:
     """The first and the last cycle up to `until`, and how many accesses these are."""
     first, last, due = _NEVER, -_NEVER, 0
-    for cycle in cycles:
+    for stamp_ in stamps:
+        cycle = cycle_of(stamp_)
         first = min(first, cycle)
         last = max(last, min(cycle, until))
         due += cycle <= until
@@ -309,22 +309,23 @@ def _span(cycles: Ints, until: int) -> tuple[int, int, int]:
 
 
 @compiled
-def _pack_keys(cycles: Ints, first: int, row_bits: int, last: int, keys: Ints) -> None:
+def _pack_keys(stamps: Ints, first: int, row_bits: int, last: int, keys: Ints) -> None:
     """Packs cycle and row of what is due into `keys`, which has room for one more."""
     packed = 0
-    for row in range(len(cycles)):
-        cycle = cycles[row]
+    for row in range(len(stamps)):
+        cycle = cycle_of(stamps[row])
         keys[np.uint64(packed)] = ((cycle - first) << row_bits) | row
         packed += cycle <= last
 
 
 @compiled
-def _sort_by_cycle(cycles: Ints, first: int, last: int, places: Ints, order: Ints) -> None:
+def _sort_by_cycle(stamps: Ints, first: int, last: int, places: Ints, order: Ints) -> None:
     """Lists the rows from cycle `first` to `last`, those of one cycle in their order.
 
     `places` are zeros, one for each cycle.
     """
-    for cycle in cycles:
+    for stamp_ in stamps:
+        cycle = cycle_of(stamp_)
         if cycle <= last:
             places[np.uint64(cycle - first)] += 1
     place = 0
@@ -332,8 +333,8 @@ def _sort_by_cycle(cycles: Ints, first: int, last: int, places: Ints, order: Int
         number = places[cycle]
         places[cycle] = place
         place += number
-    for row in range(len(cycles)):
-        cycle = cycles[row]
+    for row in range(len(stamps)):
+        cycle = cycle_of(stamps[row])
         if cycle <= last:
             at = np.uint64(cycle - first)
             order[np.uint64(places[at])] = row
@@ -343,20 +344,20 @@ def _sort_by_cycle(cycles: Ints, first: int, last: int, places: Ints, order: Int
 @compiled
 def _drop(count: int, until: int, held: _Held) -> tuple[int, int]:
     """Single uses are numbered in the order of the accesses, so that they can move down too."""
-    lanes, offsets, records, cycles = held
+    lanes, offsets, (words, stamps) = held
     kept, single_uses = 0, 0
     for row in range(count):
         at, to = row * RECORD_WORDS, kept * RECORD_WORDS
-        if cycles[row] <= until:
+        if cycle_of(stamps[row]) <= until:
             continue
-        cycles[np.uint64(kept)] = cycles[row]
+        stamps[np.uint64(kept)] = stamps[row]
         for word in range(RECORD_WORDS):
-            records[np.uint64(to + word)] = records[np.uint64(at + word)]
+            words[np.uint64(to + word)] = words[np.uint64(at + word)]
         kept += 1
-        number = records[np.uint64(to + PC_AND_PATTERN)] >> PC_BITS
+        number = words[np.uint64(to + WHAT)] >> PATTERN_SHIFT
         if number >= KEPT_ROWS:
             moved = KEPT_ROWS + single_uses
             _copy_pattern(lanes, offsets, np.uint64(number), lanes, offsets, np.uint64(moved))
-            records[np.uint64(to + PC_AND_PATTERN)] += (moved - number) << PC_BITS
+            words[np.uint64(to + WHAT)] += (moved - number) << PATTERN_SHIFT
             single_uses += 1
     return kept, single_uses

@@ -77,14 +77,13 @@ __all__ = [
     "ATOMIC",
     "LOAD",
     "NOTHING",
-    "PC_AND_PATTERN",
+    "PATTERN_SHIFT",
     "PC_BITS",
-    "PC_MASK",
     "RECORD_WORDS",
-    "SM",
-    "STAMP",
     "STORE",
+    "WHAT",
     "Patterns",
+    "Records",
     "Room",
     "Routes",
     "Turn",
@@ -94,11 +93,16 @@ __all__ = [
 ]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
-STAMP, ADDRESS, PC_AND_PATTERN, SM = range(4)
-RECORD_WORDS = 4
-"""An access to come is so many words: one line of the processor's cache holds two."""
-PC_BITS = 31
+ADDRESS, WHAT = range(2)
+RECORD_WORDS = 2
+"""An access to come is so many words beside its stamp: a line of the processor's cache holds four.
+
+WHAT it is: its pattern, its pc and its SM, the latter two as in `Requests`.
+"""
+PC_BITS = 21
+PATTERN_SHIFT = SM_BITS + PC_BITS
 PC_MASK = (1 << PC_BITS) - 1
+_PC_AND_SM_MASK = (1 << PATTERN_SHIFT) - 1
 _AHEAD = 4
 _WORDS_PER_HOST_LINE = 8
 
@@ -117,6 +121,13 @@ class Patterns(NamedTuple):
     offsets: Ints
     kept: int
     are_sorted: bool
+
+
+class Records(NamedTuple):
+    """Accesses: the RECORD_WORDS `words` of each, and their stamps (`on_the_way`)."""
+
+    words: Ints
+    stamps: Ints
 
 
 class Routes(NamedTuple):
@@ -207,15 +218,16 @@ def _memo_row_of(
 
 @compiled
 def _look_ahead(
-    order: Ints, position: int, row_mask: int, records: Ints, patterns: Patterns
+    order: Ints, position: int, row_mask: int, records: Records, patterns: Patterns
 ) -> None:
     """Has memory of accesses to come brought near: in the order of time it lies anywhere."""
     if position + 2 * _AHEAD >= len(order):
         return
-    later = (order[np.uint64(position + 2 * _AHEAD)] & row_mask) * RECORD_WORDS
-    prefetch(records, np.uint64(later))
+    later = order[np.uint64(position + 2 * _AHEAD)] & row_mask
+    prefetch(records.words, np.uint64(later * RECORD_WORDS))
+    prefetch(records.stamps, np.uint64(later))
     next_ = (order[np.uint64(position + _AHEAD)] & row_mask) * RECORD_WORDS
-    pattern = records[np.uint64(next_ + PC_AND_PATTERN)] >> PC_BITS
+    pattern = records.words[np.uint64(next_ + WHAT)] >> PATTERN_SHIFT
     if pattern >= patterns.kept:
         width = patterns.offsets.shape[1]
         for lane in range(0, width, _WORDS_PER_HOST_LINE):
@@ -244,11 +256,11 @@ class Room(NamedTuple):
 @compiled
 def request(
     turn: Turn,
-    records: Ints,
+    records: Records,
     patterns: Patterns,
+    room: Room,
     paths: Routes,
     memo: AccessMemo,
-    room: Room,
     tally: Ints,
 ) -> tuple[int, int]:
     """Lists what the accesses of a turn ask for, from `begin` on.
@@ -263,12 +275,13 @@ def request(
             requests.words
         ):
             break
-        at = (order[np.uint64(position)] & row_mask) * RECORD_WORDS
+        row_of = order[np.uint64(position)] & row_mask
+        at = row_of * RECORD_WORDS
         position += 1
         _look_ahead(order, position, row_mask, records, patterns)
-        address = records[np.uint64(at + ADDRESS)]
-        pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
-        pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
+        address = records.words[np.uint64(at + ADDRESS)]
+        what = records.words[np.uint64(at + WHAT)]
+        pc, pattern = np.uint64((what >> SM_BITS) & PC_MASK), what >> PATTERN_SHIFT
         place = address & (memo.stretch_bytes - 1)
         row, is_known = _memo_row_of(patterns, paths, memo, pc, pattern, place, tally)
         in_segments = paths.in_segments[pc]
@@ -291,10 +304,8 @@ def request(
         head = heads * HEAD_WORDS
         heads += 1
         requests.heads[np.uint64(head + STRETCH)] = address >> memo.stretch_shift
-        requests.heads[np.uint64(head + NOW)] = records[np.uint64(at + STAMP)]
-        requests.heads[np.uint64(head + PC_AND_SM)] = (np.int64(pc) << SM_BITS) | records[
-            np.uint64(at + SM)
-        ]
+        requests.heads[np.uint64(head + NOW)] = records.stamps[np.uint64(row_of)]
+        requests.heads[np.uint64(head + PC_AND_SM)] = what & _PC_AND_SM_MASK
         requests.heads[np.uint64(head + LINES_AT)] = memo.facts[fact(row, LIST)]
     return position, heads
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import bound
 from kernelcast.simcore.memory.access_memo import empty_memo, forget, most_words
 from kernelcast.simcore.memory.levels import REQUESTED, REQUESTS, TALLY_COLUMNS, Caches
 from kernelcast.simcore.memory.passes.line_requests import Requests, new_requests
@@ -12,6 +13,7 @@ from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.traversal import (
     NOTHING,
     Patterns,
+    Records,
     Room,
     Routes,
     Turn,
@@ -33,39 +35,34 @@ class Passes:
     """Counts what the accesses of `paths` do in `caches`, in the order in which `run` gets them."""
 
     def __init__(self, paths: Routes, caches: Caches, warp_width: int) -> None:
-        self._paths, self._caches = paths, caches
+        self._paths = paths
         l1, l2 = caches.l1, caches.l2
         widest = int(paths.bytes.max(initial=1))
         self._memo = memo = empty_memo(
             warp_width, widest, l2.sector_bytes, l1.line_shift, l2.line_shift
         )
         sectors_shift = memo.stretch_shift - (memo.sector_bytes.bit_length() - 1)
-        self._shifts = memo.levels, sectors_shift - l1.line_shift, sectors_shift - l2.line_shift
+        shifts = memo.levels, sectors_shift - l1.line_shift, sectors_shift - l2.line_shift
         size = len(paths.kind) * TALLY_COLUMNS
         self._asked: Ints = np.zeros(size, np.int64)
         self._found: Ints = np.zeros(size, np.int64)
+        self._request = bound(request, paths, memo, self._asked)
+        self._traverse = bound(traverse, *shifts, paths, caches, self._found)
         self._most_words = most_words(memo)
         self._requests: list[Requests] = []
         self._batches = 0
         self._stage = Stage(_WAITING)
 
-    def run(self, order: Ints, row_mask: int, records: Ints, patterns: Patterns) -> None:
+    def run(self, order: Ints, row_mask: int, records: Records, patterns: Patterns) -> None:
         """Simulates accesses; returns when their `records` and `patterns` are needed no longer."""
         begin = 0
         while begin < len(order):
             requests = self._free_requests()
             self._batches += 1
-            begin, count = request(
-                Turn(order, row_mask, begin),
-                records,
-                patterns,
-                self._paths,
-                self._memo,
-                Room(requests, self._batches, self._most_words),
-                self._asked,
-            )
-            found = (self._paths, self._caches, self._found)
-            self._stage.call(traverse, requests, count, *self._shifts, *found)
+            room = Room(requests, self._batches, self._most_words)
+            turn = Turn(order, row_mask, begin)
+            begin, count = self._request(turn, records, patterns, room)
+            self._stage.call(self._traverse, requests, count)
 
     def add_left_out(self, left_out: Ints) -> None:
         """Counts repeats of which caches see nothing: (requests, lanes) by pc, or empty."""

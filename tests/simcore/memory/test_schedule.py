@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernelcast.simcore.memory import pending
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import (
     DISPATCH_CYCLES,
@@ -32,14 +33,14 @@ def order(accesses: list[tuple[int, int]], start_cycle: list[int]) -> list[tuple
     warp, time = np.array(accesses, np.int32).reshape(-1, 2).T.copy()
     zero = np.zeros(len(accesses), np.int32)
     address = np.arange(len(accesses), dtype=np.int64)
-    pending = PendingAccesses(32)
-    pending.use_patterns(PatternTable(np.ones(1, np.uint64), np.zeros((1, 32), np.int64)), zero)
+    held = PendingAccesses(32)
+    held.use_patterns(PatternTable(np.ones(1, np.uint64), np.zeros((1, 32), np.int64)), zero)
     table = AccessTable(zero, warp, time, zero, address, zero)
     rows, ends = rows_by_warp(table, 0, len(start_cycle))
     dispatch = Dispatch(np.zeros(len(start_cycle), np.int64), np.array(start_cycle, np.int64))
-    pending.append(table, rows, ends, 1, dispatch, 1, _LOAD)
-    items, row_mask = pending.order(None)
-    return [accesses[i] for i in pending.records[(items & row_mask) * RECORD_WORDS + ADDRESS]]
+    held.append(table, rows, ends, 1, dispatch, 1, _LOAD)
+    items, row_mask = held.order(None)
+    return [accesses[i] for i in held.records.words[(items & row_mask) * RECORD_WORDS + ADDRESS]]
 
 
 def test_equal_thread_blocks_run_in_waves_round_the_sms() -> None:
@@ -104,7 +105,11 @@ def test_a_table_in_the_order_of_instructions_is_taken_by_warp() -> None:
     assert order(accesses, [0, 0]) == [(0, 0), (1, 0), (0, 4), (1, 4)]
 
 
-def test_times_too_long_for_a_combined_key_sort_the_same() -> None:
+@pytest.mark.parametrize("key_bits", [63, 36])
+def test_times_too_long_for_a_combined_key_sort_the_same(
+    key_bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "_KEY_BITS", key_bits)
     accesses = [(0, 0), (0, 4), (1, 0), (1, 4), (2, 0)]
-    late = [2**62 + 1, 2**62, 0]
+    late = [2**38 + 1, 2**38, 0]
     assert order(accesses, late) == [(2, 0), (1, 0), (0, 0), (1, 4), (0, 4)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from kernelcast.simcore.engine.jit.recording.repeated_loads import (
     taken,
     with_room,
 )
+from kernelcast.simcore.host.compiled import bound
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import AccessTable, PatternCounts
@@ -73,6 +75,12 @@ class AccessLog:
             np.empty((_FIRST_ROOM, width), np.int64),
         )
         self._counts = _new_counts(_FIRST_ROOM)
+        self._decode = self._decoder()
+
+    def _decoder(self) -> Callable[[Ints, int], int]:
+        """`decode` into the tables of now."""
+        stores = Stores(self._store, self._rows, self._counts, self._used)
+        return bound(decode, self._warps, self._lane_offsets, self._facts, self._scratch, stores)
 
     def tell_repeats(self, period: int, leaves_out: bool) -> None:
         """Tells loads that repeat others of a `period` apart, or leaves them out, in one batch."""
@@ -84,15 +92,7 @@ class AccessLog:
         at = 0
         self._make_room(len(words) // RECORD_WORDS)
         while at < len(words):
-            at = decode(
-                words,
-                at,
-                self._warps,
-                self._lane_offsets,
-                self._facts,
-                self._scratch,
-                Stores(self._store, self._rows, self._counts, self._used),
-            )
+            at = self._decode(words, at)
             if at < len(words):
                 self._make_room(0)
 
@@ -150,6 +150,7 @@ class AccessLog:
     def _make_room(self, more: int) -> None:
         """Enlarges tables for `more` rows, and patterns and counts to twice where they run out."""
         rows, patterns, counts = self._used.tolist()
+        before = self._rows, self._store, self._scratch.repeats, self._counts
         if rows + more + 8 > len(self._rows.pc):
             size = max(2 * len(self._rows.pc), rows + more + 8)
             self._rows = _resized(self._rows, rows, size)
@@ -167,6 +168,9 @@ class AccessLog:
             old, self._counts = self._counts, _new_counts(4 * len(self._counts.key))
             self._used[2] = 0
             refill(old, self._counts, self._used)
+        after = self._rows, self._store, self._scratch.repeats, self._counts
+        if any(new is not old for new, old in zip(after, before, strict=True)):
+            self._decode = self._decoder()
 
 
 def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> PatternCounts:

@@ -16,11 +16,13 @@ _MOST_BATCHES_WAITING = 4
 class Delivery:
     """Gives every sink all batches in the order of their numbers, in a thread of its own.
 
+    `at_once` sinks take a batch at the same time: what each knows fills megabytes of the host's
+    caches, so that more of them than there are processors would push each other out.
     Workers ask `has_room` before they begin another piece, so that slow sinks hold them up and
     never a piece that others wait for.
     """
 
-    def __init__(self, sinks: Sequence[AccessSink]) -> None:
+    def __init__(self, sinks: Sequence[AccessSink], at_once: int) -> None:
         self._queues: list[queue.SimpleQueue[AccessBatch | None]] = [
             queue.SimpleQueue() for _ in sinks
         ]
@@ -28,6 +30,7 @@ class Delivery:
             threading.Thread(target=self._serve, args=pair, daemon=True)
             for pair in zip(sinks, self._queues, strict=True)
         ]
+        self._turns = threading.Semaphore(at_once)
         self._lock = threading.Lock()
         self._early: dict[int, AccessBatch] = {}
         self._next = 0
@@ -69,6 +72,7 @@ class Delivery:
             if self.problem is not None:
                 continue
             try:
-                sink.accept(batch)
+                with self._turns:
+                    sink.accept(batch)
             except BaseException as problem:  # carried to the thread that waits
                 self.problem = problem

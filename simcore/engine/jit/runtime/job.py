@@ -114,7 +114,7 @@ class Job:
         self._workers = [new_worker() for _ in range(threads)]
         self._idle = list(self._workers)
         self._standstill = Standstill(threads)
-        self._delivery = Delivery(sinks)
+        self._delivery = Delivery(sinks, _processors())
         most = max(1, _MOST_PIECE_BYTES // (8 * (layout.counters + layout.clocks)))
         self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
         self._piece = 1 if sinks else self._most

@@ -217,7 +217,7 @@ class Held:
 
 def test_a_slow_sink_holds_the_workers_up() -> None:
     sink = Held()
-    delivery = Delivery([sink])
+    delivery = Delivery([sink], 1)
     made = 0
     while delivery.has_room and made < 1000:
         delivery.put(made, empty_batch(made))
@@ -239,7 +239,7 @@ def test_batches_that_come_early_wait_for_their_turn() -> None:
         def accept(self, batch: AccessBatch) -> None:
             collected.append(batch.first_thread_block)
 
-    delivery = Delivery([Listener()])
+    delivery = Delivery([Listener()], 1)
     for first in (2, 0, 3, 1):
         delivery.put(first, empty_batch(first))
     delivery.finish()
