@@ -30,6 +30,7 @@ from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.repeats import with_repeats
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.segments import makes_segments
+from kernelcast.simcore.memory.traversal import PC_BITS
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
@@ -49,7 +50,8 @@ class TrafficSimulator:
     otherwise, by default those of `device` alone.
 
     Takes every thread block of the grid, in ascending order, in batches of any size: the result
-    does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
+    does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other,
+    TraceFormatError for millions of instructions.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class TrafficSimulator:
         self._paths = access_routes(instructions, device)
         if has_repeats:
             self._paths = with_repeats(self._paths)
+        if len(self._paths.kind) > 1 << PC_BITS:
+            raise TraceFormatError(f"a kernel of more than {1 << PC_BITS} instructions")
         self._l2 = cold_l2(device) if left is None else copied(left)
         self.left: CacheState = self._l2
         """The contents of L2, at the end what the launch leaves there."""

@@ -9,8 +9,9 @@ from functools import cache
 
 import pytest
 
-from kernelcast.execution.memory_simulation import resident_launch
+from kernelcast.execution.memory_simulation import ResidentLaunch, alike, resident_launch
 from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.memory.hierarchy import SampledCount
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
@@ -71,6 +72,16 @@ def test_a_sample_that_cannot_grow_is_simulated_once(
     sampled(CASES[name], may_grow=True)
     assert len(shares) == simulations
     assert shares == sorted(set(shares))
+
+
+def test_what_atomics_take_parts_devices_only_where_there_are_atomics() -> None:
+    machine = small_machine()
+    slower = replace(machine, atomics=replace(machine.atomics, request_cycles=2.0))
+    both = [ResidentLaunch(device, 4) for device in (machine, slower)]
+    kernel, _ = CASES["stencil"].make()
+    rows = instruction_rows(kernel)
+    assert alike(both, rows) == [[0, 1]]
+    assert alike(both, [*rows, replace(rows[0], kind="atomic")]) == [[0], [1]]
 
 
 class Watched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from kernelcast.simcore.host import compiled, ready_code
-from kernelcast.simcore.host.compiled import inlined, is_compiled
+from kernelcast.simcore.host.compiled import bound, inlined, is_compiled
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +61,11 @@ def fill(numbers: Any, value: Any) -> None:
         numbers[place] = value
 
 
+def put(value: Any, numbers: Any) -> None:
+    for place in range(len(numbers)):
+        numbers[place] = value
+
+
 @inlined
 def twice(number: Any) -> Any:
     return 2 * number
@@ -98,6 +104,31 @@ def test_arrays_are_written_where_they_lie(value: Any) -> None:
     whole = np.zeros(9, type(value) if isinstance(value, np.generic) else np.array(value).dtype)
     compiled.compiled(fill)(whole[1:8:3], value)
     assert whole.tolist() == [0, value, 0, 0, value, 0, 0, value, 0]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_last_arguments_may_be_told_before(count: int, made: list[str]) -> None:
+    numbers = np.arange(6.0).reshape(2, 3)
+    arguments = Pair(numbers, 0.5), 3, True
+    function: Any = compiled.compiled(weighed)
+    expected = function(*arguments)
+    first, last = arguments[:-count], arguments[-count:]
+    later: Any = bound(function, *last)
+    assert later(*first) == expected
+    numbers += 1.0
+    assert later(*first) == function(*arguments) != expected
+    assert made == ["weighed"]
+
+
+def test_arrays_that_were_told_before_live_on_and_are_written() -> None:
+    whole = np.zeros(3)
+    weak = weakref.ref(whole)
+    later: Any = bound(cast(Any, compiled.compiled(put)), whole)
+    del whole
+    later(7.0)
+    kept = weak()
+    assert kept is not None
+    assert kept.tolist() == [7.0] * 3
 
 
 def test_integers_of_all_sizes_come_back() -> None:

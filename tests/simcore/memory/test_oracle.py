@@ -368,3 +368,12 @@ def test_more_shared_patterns_than_are_kept_change_nothing() -> None:
         simulator.accept(AccessBatch(number, 1, table, patterns, np.ones(WARPS, np.int32)))
         sectors += 2 * sum(len(set(row)) for row in (offsets // SECTOR).tolist())
     assert int(simulator.finish().by_instruction.sectors[0]) == sectors
+
+
+def test_an_access_names_its_instruction_in_a_few_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    on = device(CoalescingRule.SECTORS)
+    at = (WIDTH, WARPS, on, RESIDENT)
+    monkeypatch.setattr("kernelcast.simcore.memory.stream.PC_BITS", 2)
+    assert TrafficSimulator(ROWS, *at).finish().by_instruction.sectors.shape == (len(ROWS),)
+    with pytest.raises(TraceFormatError, match="a kernel of more than 4 instructions"):
+        TrafficSimulator((*ROWS, ROWS[0]), *at)

@@ -228,6 +228,33 @@ def test_a_slow_sink_holds_the_workers_up() -> None:
     assert made < 30  # a few wait
 
 
+class Together:
+    """Remembers the most sinks that had a batch at the same time."""
+
+    def __init__(self) -> None:
+        self.most = self.taken = self._now = 0
+        self._lock = threading.Lock()
+
+    def accept(self, batch: AccessBatch) -> None:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(0.005)
+        with self._lock:
+            self._now -= 1
+            self.taken += 1
+
+
+def test_no_more_sinks_take_batches_at_once_than_are_told() -> None:
+    sink = Together()
+    delivery = Delivery([sink] * 8, 2)
+    for first in range(4):
+        delivery.put(first, empty_batch(first))
+    delivery.finish()
+    assert sink.taken == 8 * 4
+    assert 1 <= sink.most <= 2
+
+
 def empty_batch(first: int) -> AccessBatch:
     return AccessBatch(first, 1, AccessTable.empty(), PatternTable.empty(32), np.zeros(2, np.int32))
 
