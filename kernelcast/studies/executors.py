@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from kernelcast.errors import InputError
+from kernelcast.studies.freed_memory import keep_freed_memory
 from kernelcast.studies.plan import Plan
 from kernelcast.studies.rows import Row
 from kernelcast.studies.tasks import Task, rows_of
@@ -191,6 +192,7 @@ def _rows_of_packed(plan: bytes, task: Task) -> list[Row]:
 def _begin_worker() -> None:
     """An interrupt is for the first process, and without that one there is nothing to do."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
