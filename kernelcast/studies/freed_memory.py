@@ -15,8 +15,8 @@ _GIBIBYTE = 1 << 30
 def keep_freed_memory() -> None:
     """Has glibc keep up to 2 GiB of what this process frees; nothing elsewhere.
 
-    A sweep makes tables of up to 100 MB for each memory of each launch. What goes back to the system
-    is cleared before it is used again, a seventh of the time of some launches. `mallopt` of
+    A sweep makes tables of up to 100 MB for each memory of each launch. What goes back to the
+    system is cleared before it is used again, a seventh of the time of some launches. `mallopt` of
     malloc.h: large pieces, too, come from the heap, of which there is one for all threads.
     """
     if sys.platform != "linux":
