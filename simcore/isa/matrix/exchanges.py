@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
+from kernelcast.simcore.isa.numerics.outlined import outlined
 from kernelcast.simcore.isa.opcodes.llvm.warp import GROUP, Operand
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -136,6 +137,7 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
     """The warp operation that carries out an exchange on arrays of lanes."""
     word = (ScalarType.B32,)
     suffix = ".trans" * exchange.transposes + ".b8" * exchange.is_of_bytes
+    name = f"{exchange.kind.value}.x{exchange.matrices}{suffix}"
     bits = 32 // exchange.parts
     mask = np.uint32((1 << bits) - 1)
 
@@ -148,14 +150,18 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
         joined = np.bitwise_or.reduce(elements << shifts, axis=-1)
         return tuple(joined[:, result] for result in range(exchange.results))
 
+    def write(code: LaneCode, words: list[str]) -> list[str]:
+        return [_emitted(code, words, origins) for origins in exchange.origins()]
+
     def emit(
         code: LaneCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
     ) -> tuple[str, ...]:
-        words = [operand[0] for operand in operands]
-        return tuple(_emitted(code, words, origins) for origins in exchange.origins())
+        # kernels have hundreds of exchanges
+        given = [("i32", operand[0]) for operand in operands]
+        return outlined(code, name, given, ["i32"] * exchange.results, write)
 
     return ExchangeOpcode(
-        name=f"{exchange.kind.value}.x{exchange.matrices}{suffix}",
+        name=name,
         results=word * exchange.results,
         sources=word * exchange.sources,
         types=frozenset(word),

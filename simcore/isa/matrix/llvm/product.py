@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from kernelcast.simcore.isa.matrix.llvm.scales import expanded, scaled
 from kernelcast.simcore.isa.matrix.products import LEAST_EXPONENT, Combination, MatrixProduct
 from kernelcast.simcore.isa.matrix.sparsity import Sparsity
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
+from kernelcast.simcore.isa.numerics.outlined import outlined
 from kernelcast.simcore.isa.opcodes.llvm.warp import Operand, WarpEmission
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -56,19 +58,17 @@ def product_emission(
         for name, text in function.globals.items():
             code.declarations.setdefault(name, text)
         kinds = _register_kinds(fragments, sparsity, scales)
-        groups = []
-        for first in range(0, code.lanes, LANES):
-            values = [
-                _group(code, kind, operand[0], first)
-                for kind, operand in zip(kinds, operands, strict=True)
-            ]
-            passed = ", ".join(f"<{LANES} x {k}> {v}" for k, v in zip(kinds, values, strict=True))
-            groups.append(code.op(f"call {function.result} @{function.name}({passed})"))
-        kind = f"i{fragments[3].format.register_bits}"
-        return tuple(
-            _joined(code, kind, function.result, groups, index)
-            for index in range(fragments[3].registers)
-        )
+        d = fragments[3]
+        results = [f"i{d.format.register_bits}"] * d.registers
+
+        def write(code: LaneCode, values: Sequence[str]) -> list[str]:
+            return _in_groups(code, function, kinds, values, results)
+
+        values = [operand[0] for operand in operands]
+        if code.lanes == LANES:
+            return tuple(write(code, values))
+        given = list(zip(kinds, values, strict=True))
+        return outlined(code, function.name, given, results, write)
 
     return emit
 
@@ -87,6 +87,25 @@ def _register_kinds(
     if sparsity:
         kinds.append("i32")
     return [*kinds, *(f"i{type_.bits}" for type_ in SCALE_SOURCES)] if scales else kinds
+
+
+def _in_groups(
+    code: LaneCode,
+    function: _Function,
+    kinds: Sequence[str],
+    values: Sequence[str],
+    results: Sequence[str],
+) -> list[str]:
+    groups = []
+    for first in range(0, code.lanes, LANES):
+        passed = ", ".join(
+            f"<{LANES} x {kind}> {_group(code, kind, value, first)}"
+            for kind, value in zip(kinds, values, strict=True)
+        )
+        groups.append(code.op(f"call {function.result} @{function.name}({passed})"))
+    return [
+        _joined(code, kind, function.result, groups, index) for index, kind in enumerate(results)
+    ]
 
 
 def _group(code: LaneCode, kind: str, value: str, first: int) -> str:

@@ -21,6 +21,8 @@ _FEW_PIECES = 4
 _HOLE_BYTES = 16
 # Loads of lanes one by one take less time than gathers, and more code: so many a function has.
 _MOST_LANES_ALONE = 512
+# Elements that processors have gathers for have at least so many bytes.
+_GATHERED_BYTES = 4
 # Masked stores go out in pieces of this size, lowest first. LLVM may store the upper half first,
 # which made a 3D stencil on unaligned rows one and a half times as slow.
 _STORE_BYTES = 64
@@ -94,15 +96,21 @@ class VectorAccess:
                     self.picked(value, window, [(o - lanes.low) // size + part for o in offsets])
                     for part in range(count)
                 ]
-        fetch = self._one_by_one if self._may_go_alone(count) else self._gather
         return [
-            fetch(checks.pointers(region, lanes, part * size), lane, size, mask)
+            self._gathered(checks.pointers(region, lanes, part * size), lane, size, mask)
             for part in range(count)
         ]
 
-    def _may_go_alone(self, count: int) -> bool:
-        """Whether the lanes of `count` more loads are loaded one by one."""
-        lanes = self._lanes_alone + count * self._warp.width
+    def _gathered(self, pointers: str, lane: str, size: int, mask: str) -> str:
+        """One by one inline while there is room, and by calls where no gather is that narrow."""
+        is_inline = self._may_go_alone()
+        if is_inline or size < _GATHERED_BYTES:
+            return self._one_by_one(pointers, lane, size, mask, is_inline=is_inline)
+        return self._gather(pointers, lane, size, mask)
+
+    def _may_go_alone(self) -> bool:
+        """Whether the lanes of one more access follow one another inline."""
+        lanes = self._lanes_alone + self._warp.width
         if lanes > _MOST_LANES_ALONE:
             return False
         self._lanes_alone = lanes
@@ -138,7 +146,7 @@ class VectorAccess:
                 for run in runs if mask == FULL else _pieces_of(runs, _STORE_BYTES // size):
                     self._store_run(values[0], lane, first, lanes, run, size, mask)
                 return
-            if self._may_go_alone(1):
+            if self._may_go_alone():
                 self._store_apart(region, lanes, type_, values[0], mask)
                 return
         for part, value in enumerate(values):
@@ -245,7 +253,9 @@ class VectorAccess:
             where = code.op(f"getelementptr i8, ptr {first}, i64 {offset}")
         return code.op(f"load {kind}, ptr {where}, align {size}")
 
-    def _one_by_one(self, pointers: str, lane: str, size: int, mask: str) -> str:
+    def _one_by_one(
+        self, pointers: str, lane: str, size: int, mask: str, *, is_inline: bool
+    ) -> str:
         """What a gather loads; lanes that are not active read what the function keeps there."""
         code, width = self._warp.scalar, self._warp.width
         kind, places = f"<{width} x {lane}>", f"<{width} x ptr>"
@@ -255,8 +265,9 @@ class VectorAccess:
             pointers = code.op(
                 f"select <{width} x i1> {lanes}, {places} {pointers}, {places} {own}"
             )
-        name = f"@fetch_{width}_{lane}_{size}"
-        code.declarations[name] = _fetch(name, width, lane, size)
+        attribute = "alwaysinline" if is_inline else "noinline"
+        name = f"@{'fetch' if is_inline else 'call_fetch'}_{width}_{lane}_{size}"
+        code.declarations[name] = _fetch(name, width, lane, size, attribute)
         return code.op(f"call {kind} {name}({places} {pointers})")
 
     def _gather(self, pointers: str, lane: str, size: int, mask: str) -> str:
@@ -309,7 +320,7 @@ class VectorAccess:
         )
 
 
-def _fetch(name: str, width: int, lane: str, size: int) -> str:
+def _fetch(name: str, width: int, lane: str, size: int, attribute: str) -> str:
     """A function that loads the lanes of a vector one by one."""
     places, kind = f"<{width} x ptr>", f"<{width} x {lane}>"
     lines, found = [], "poison"
@@ -321,5 +332,5 @@ def _fetch(name: str, width: int, lane: str, size: int) -> str:
         ]
         found = f"%all.{number}"
     body = "\n".join(lines)
-    head = f"define internal {kind} {name}({places} %places) alwaysinline"
+    head = f"define internal {kind} {name}({places} %places) {attribute}"
     return f"{head} {{\n{body}\n  ret {kind} {found}\n}}"
