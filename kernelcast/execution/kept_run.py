@@ -17,6 +17,7 @@ from kernelcast.execution.memory_simulation import (
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.processors import processors
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
@@ -216,7 +217,7 @@ class KeptRun:
         memories = MemorySimulation(self.kernel, self.launch, devices, self.options)
         sinks = memories.sinks(width)
         progress = self.options.progress or (lambda _share: None)
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(processors()) as pool:  # more would push each other out of caches
             for batch in accesses.batches():
                 for waiting in [pool.submit(sink.accept, batch) for sink in sinks]:
                     waiting.result()

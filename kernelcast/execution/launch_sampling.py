@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from kernelcast.errors import LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import (
-    ResidentLaunch,
     SimulatedDevice,
     alike,
     resident_launch,
 )
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.analysis.slices import data_slice
 from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
     from kernelcast.simcore.memory.simulated_memory import MemoryResult
 
-__all__ = ["SampledLaunch", "is_small", "may_be_sampled", "sampled_launch"]
+__all__ = ["SampledLaunch", "has_few_warps", "is_small", "may_be_sampled", "sampled_launch"]
 
 _PILOT = 64
 """Thread blocks that tell how much work a launch is."""
@@ -203,10 +203,16 @@ def is_small(
     kernel: Kernel, launch: Launch, widths: Sequence[int], paths: PathSamples | None
 ) -> bool:
     """Whether paths, or the lack of loops, tell that it is too little work for samples."""
-    width, threads = widths[0], launch.threads_per_thread_block
     works = [] if paths is None else [paths.work(launch, each) for each in widths]
     if paths is not None and paths.are_complete:
         return not any(work is None or work.is_large for work in works)
     if has_loops(kernel):
-        return cannot_be_large(launch.thread_blocks * -(-threads // width))
-    return not most_work(kernel, launch.thread_blocks, threads, width).is_large
+        return has_few_warps(launch, widths)
+    threads = launch.threads_per_thread_block
+    return not most_work(kernel, launch.thread_blocks, threads, widths[0]).is_large
+
+
+def has_few_warps(launch: Launch, widths: Sequence[int]) -> bool:
+    """Whether a launch has so few warps that it is executed, however long they run."""
+    warps = launch.thread_blocks * -(-launch.threads_per_thread_block // widths[0])
+    return cannot_be_large(warps)

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kernelcast.errors import LaunchError, UnfitDevice
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.device_memory import FIRST_OF_LAUNCHES
@@ -21,15 +22,16 @@ from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
 from kernelcast.store.memory_facts import memory_facts
+from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import InstructionRow, ResourceNeeds
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.contents.cache_contents import CacheContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
+    from kernelcast.simcore.memory.stateless_counts import StatelessCounts
 
 __all__ = [
     "MemorySimulation",
-    "ResidentLaunch",
     "SimulatedDevice",
     "alike",
     "check_fit",
@@ -74,28 +76,43 @@ class MemorySimulation:
         self._contents = options.contents
         self._memories: list[tuple[list[int], SimulatedMemory]] = []
 
-    def sinks(self, warp_width: int) -> list[SimulatedMemory]:
-        """The memories of the devices with warps of that many threads, unused."""
+    def sinks(self, warp_width: int) -> list[AccessSink]:
+        """The memories of the devices with warps of that many threads, unused.
+
+        What counts for several of them takes accesses, too.
+        """
+        # The compiled memory simulator is slow to import and runs without devices do not need it.
+        from kernelcast.simcore.memory.stateless_counts import stateless_counts
+
+        groups = self._groups(warp_width)
+        resident = [self._resident(number) for number, *_ in groups]
+        devices = [device for device, _ in resident]
+        counts = stateless_counts(instruction_rows(self._kernel), devices)
+        new = [
+            (group, self._memory(group, warp_width, each, own))
+            for group, each, own in zip(groups, resident, counts, strict=True)
+        ]
+        self._memories += new
+        return [*(memory for _, memory in new), *dict.fromkeys(counts)]
+
+    def _groups(self, warp_width: int) -> list[list[int]]:
+        """Numbers of devices that one memory stands for, first those that come first."""
         chosen = [
             number
             for number, device in enumerate(self._devices)
             if device.architecture.warp_width == warp_width
         ]
         # What launches leave in L2 is kept for each device.
-        is_alone = self._found is not FirstContents.NOTHING or self._contents is not None
-        groups = [[number] for number in chosen]
-        if not is_alone:
-            resident = [
-                resident_launch(self._kernel, self._launch, self._devices[number])
-                for number in chosen
-            ]
-            groups = [
-                [chosen[place] for place in group]
-                for group in alike(resident, instruction_rows(self._kernel))
-            ]
-        new = [(group, self._memory(group, warp_width)) for group in groups]
-        self._memories += new
-        return [memory for _, memory in new]
+        if self._found is not FirstContents.NOTHING or self._contents is not None:
+            return [[number] for number in chosen]
+        resident = [self._resident(number) for number in chosen]
+        return [
+            [chosen[place] for place in group]
+            for group in alike(resident, instruction_rows(self._kernel))
+        ]
+
+    def _resident(self, number: int) -> ResidentLaunch:
+        return resident_launch(self._kernel, self._launch, self._devices[number])
 
     def finish(self) -> tuple[SimulatedDevice, ...]:
         """The results of all devices that got their accesses, whose L2 has what the launch left."""
@@ -111,30 +128,27 @@ class MemorySimulation:
         }
         return tuple(made[number] for number in sorted(made))
 
-    def _memory(self, group: Sequence[int], warp_width: int) -> SimulatedMemory:
-        # The compiled memory simulator is slow to import and runs without devices do not need it.
+    def _memory(
+        self,
+        group: Sequence[int],
+        warp_width: int,
+        resident: ResidentLaunch,
+        counts: StatelessCounts,
+    ) -> SimulatedMemory:
         from kernelcast.simcore.memory.hierarchy import Latencies
         from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 
         device = self._devices[group[0]]
-        resident = resident_launch(self._kernel, self._launch, device)
         return SimulatedMemory(
             instruction_rows(self._kernel),
             warp_width,
             -(-self._launch.threads_per_thread_block // warp_width),
-            resident.device,
-            resident.thread_blocks_per_sm,
+            resident,
             self._found,
             None if self._contents is None else self._contents.of(device),
             [Latencies.of(self._devices[number]) for number in group],
+            counts,
         )
-
-
-class ResidentLaunch(NamedTuple):
-    """A device with the L1 that shared memory leaves, and the thread blocks that an SM holds."""
-
-    device: Device
-    thread_blocks_per_sm: int
 
 
 def alike(launches: Sequence[ResidentLaunch], rows: Sequence[InstructionRow]) -> list[list[int]]:

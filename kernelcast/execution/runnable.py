@@ -213,7 +213,7 @@ class RunnableKernel(KernelView):
         self, launch: Launch, widths: Sequence[int], options: RunOptions, sampler: Sampler | None
     ) -> PathSamples:
         """The paths of warps: those that told how large the launch is, unless they are cut off."""
-        found = None if sampler is None else sampler.complete_paths
+        found = None if sampler is None else sampler.paths_of_executed
         if found is None:
             found = PathSamples.record(self.kernel, launch, widths, options.ends, MOST_EVENTS)
         tell_expected(found, launch, widths)

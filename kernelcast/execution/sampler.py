@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kernelcast.execution.dependent_sampling import dependent_launch
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_paths import LaunchPaths
-from kernelcast.execution.launch_sampling import is_small, sampled_launch
+from kernelcast.execution.launch_sampling import has_few_warps, is_small, sampled_launch
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.sampling import Sampling
 from kernelcast.execution.sketch import sketched_launch
@@ -19,7 +19,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.data_guards import without_data_guards
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.traces.warp_paths import MOST_EVENTS_OF_SAMPLE
+from kernelcast.traces.warp_paths import MOST_EVENTS, MOST_EVENTS_OF_SAMPLE
 
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions
@@ -69,9 +69,19 @@ class Sampler:
         return None if trace is None else paths.added_to(trace)
 
     @property
-    def complete_paths(self) -> PathSamples | None:
-        """Paths that were recorded and are not cut off, if there are."""
-        return self._paths if self._paths is not None and self._paths.are_complete else None
+    def paths_of_executed(self) -> PathSamples | None:
+        """Paths that were recorded and are as long as those of a launch that is executed."""
+        found = self._paths
+        if found is None or not (found.are_complete or self._most_events == MOST_EVENTS):
+            return None
+        return found
+
+    @property
+    def _most_events(self) -> int:
+        """A launch of few warps is executed in the end, and its paths are not recorded twice."""
+        is_auto = self.options.sampling is Sampling.AUTO
+        is_executed = is_auto and has_few_warps(self.launch, self.widths)
+        return MOST_EVENTS if is_executed else MOST_EVENTS_OF_SAMPLE
 
     @cached_property
     def _paths(self) -> PathSamples | None:
@@ -92,4 +102,4 @@ class Sampler:
 
     def _recorded(self, launch: Launch) -> PathSamples:
         ends = self.options.ends
-        return PathSamples.record(self.kernel, launch, self.widths, ends, MOST_EVENTS_OF_SAMPLE)
+        return PathSamples.record(self.kernel, launch, self.widths, ends, self._most_events)

@@ -82,4 +82,4 @@ def _memory(kernel: Kernel, launch: Launch, device: Device, trace: Trace) -> Sim
     assert trace.paths is not None, "a sketch has them"
     resident = resident_launch(kernel, launch, device)
     size = ArgumentSnapshot.bytes_of(launch)
-    return SimulatedDevice(device, sketched_memory(trace, trace.paths, *resident, size))
+    return SimulatedDevice(device, sketched_memory(trace, trace.paths, resident, size))

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
+from kernelcast.simcore.memory.atomic_contention import AtomicContention
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents, Turnover
 from kernelcast.simcore.memory.contents.warm_caches import KeptStart, warm_traffic
 from kernelcast.simcore.memory.hierarchy import Latencies, SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.passes.stage import Stage
-from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts
+from kernelcast.simcore.memory.stateless_counts import StatelessCounts
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
@@ -43,11 +45,12 @@ class MemoryResult:
 
 
 class SimulatedMemory:
-    """An AccessSink that simulates one launch on `device`, which finds something in L2 or nothing.
+    """An AccessSink that simulates one launch on a device, which finds something in L2 or nothing.
 
     `left` is what launches before have left there, if that is what it finds. `versions`: latencies
-    of devices that are the same otherwise, which find nothing in L2; by default those of `device`.
-    DeviceFileError when cache sizes do not fit each other.
+    of devices that are the same otherwise, which find nothing in L2; by default its own.
+    `counts`: what counts for several memories and gets the accesses besides; by default this memory
+    counts for itself. DeviceFileError when cache sizes do not fit each other.
     """
 
     def __init__(
@@ -55,27 +58,26 @@ class SimulatedMemory:
         instructions: Sequence[InstructionRow],
         warp_width: int,
         warps_per_thread_block: int,
-        device: Device,
-        thread_blocks_per_sm: int,
+        resident: ResidentLaunch,
         found: FirstContents = FirstContents.NOTHING,
         left: CacheState | None = None,
         versions: Sequence[Latencies] = (),
+        counts: StatelessCounts | None = None,
     ) -> None:
         self._simulators = partial(
             TrafficSimulator,
-            *(instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm),
+            *(instructions, warp_width, warps_per_thread_block, *resident),
         )
         self._traffic = self._simulators(left, versions=versions)
         self._versions = range(max(1, len(versions)))
         self._found = found
         self._start: KeptStart | None = None
         if found is FirstContents.EQUAL_LAUNCH:
-            self._traffic.turnover = Turnover(device)
+            self._traffic.turnover = Turnover(resident.device)
             self._start = KeptStart(self._traffic.turnover)
-        self._wavefronts = WavefrontCounter(instructions, device)
-        self._atomics = ContentionCounter(instructions, device)
-        self._thread_blocks_per_sm = thread_blocks_per_sm
-        self._counting = Stage(_BATCHES_WAITING)
+        self._counts = counts or StatelessCounts(instructions, resident.device)
+        self._thread_blocks_per_sm = resident.thread_blocks_per_sm
+        self._counting = Stage(_BATCHES_WAITING) if counts is None else None
 
     @property
     def left(self) -> CacheState:
@@ -86,13 +88,9 @@ class SimulatedMemory:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
         if self._start is not None:
             self._start.accept(batch)
-        self._counting.call(self._count, batch)
+        if self._counting is not None:
+            self._counting.call(self._counts.accept, batch)
         self._traffic.accept(batch)
-
-    def _count(self, batch: AccessBatch) -> None:
-        """What needs no caches."""
-        self._wavefronts.accept(batch)
-        self._atomics.accept(batch)
 
     def finish(self) -> list[MemoryResult]:
         """The whole launch, by version; no batch may follow."""
@@ -100,7 +98,8 @@ class SimulatedMemory:
 
     def _finished(self, version: int) -> MemoryResult:
         traffic = self._traffic.finish(version)
-        self._counting.wait()
+        if self._counting is not None:
+            self._counting.wait()
         notes: tuple[str, ...] = ()
         if self._start is not None:
             traffic = warm_traffic(
@@ -109,9 +108,9 @@ class SimulatedMemory:
             notes = () if self._start.is_complete else (_INCOMPLETE,)
         return MemoryResult(
             traffic,
-            self._wavefronts.totals,
+            self._counts.wavefronts,
             self._thread_blocks_per_sm,
-            atomics=self._atomics.found,
+            atomics=self._counts.atomics,
             found=self._found,
             notes=notes,
         )
@@ -128,8 +127,7 @@ def simulate_memory(
         trace.instructions,
         trace.warp_width,
         trace.warps_per_thread_block,
-        device,
-        thread_blocks_per_sm,
+        ResidentLaunch(device, thread_blocks_per_sm),
         FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
     )
     memory.accept(

@@ -84,11 +84,16 @@ class StageWavefronts:
         return whole
 
     def _reach(self, stages: int) -> None:
-        missing = stages - len(self.requests)
-        if missing > 0:
-            for name in _COLUMNS:
-                column = getattr(self, name)
-                setattr(self, name, np.pad(column, ((0, missing), (0, 0))))
+        """Columns are views of arrays with room for as many stages again."""
+        if stages <= len(self.requests):
+            return
+        for name in _COLUMNS:
+            column: Ints = getattr(self, name)
+            room = column if column.base is None else column.base
+            if len(room) < stages:
+                room = np.zeros((2 * stages, self.instructions), np.int64)
+                room[: len(column)] = column
+            setattr(self, name, room[:stages])
 
 
 def _requests(

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.atomic_contention import ContentionCounter
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.contents.warm_caches import warm_traffic
 from kernelcast.simcore.memory.hierarchy import Latencies, SampledCount, SampledTraffic
-from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
+from kernelcast.simcore.memory.stateless_counts import StatelessCounts, stateless_counts
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import Choice, SampleSize, lasting_ratio
@@ -71,11 +71,11 @@ def sample_memories(
     in L2 what an equal one has left; there may be one version then. What several devices need of
     the launch is executed once.
     """
-    ahead = [_Stateless(census.trace, item.device) for item in devices]
-    pilot = pilot_of(source, census.trace, [sink for item in ahead for sink in item.sinks])
+    ahead = stateless_counts(census.trace.instructions, [item.device for item in devices])
+    pilot = pilot_of(source, census.trace, list(dict.fromkeys(ahead)))
     launches = [
-        _SampledLaunch(source, census, of, size or SampleSize(), pilot, stateless)
-        for of, stateless in zip(devices, ahead, strict=True)
+        _SampledLaunch(source, census, of, size or SampleSize(), pilot, counts)
+        for of, counts in zip(devices, ahead, strict=True)
     ]
     found = _simulated(launches, [item.choice.plan() for item in launches], is_warm)
     larger = {number: item.larger() for number, item in enumerate(found)}
@@ -94,21 +94,17 @@ def _simulated(
         together.setdefault(plan.parts, []).append(number)
     found: dict[int, _Sampled] = {}
     for parts, numbers in together.items():
-        simulations = [_Simulation(launches[number], plans[number]) for number in numbers]
-        sinks = [sink for simulation in simulations for sink in simulation.sinks]
-        executed = launches[0].source.stream(parts, sinks)
+        devices = [launches[number].of.device for number in numbers]
+        own = stateless_counts(launches[0].counts.instructions, devices)
+        simulations = [
+            _Simulation(launches[number], plans[number], counts)
+            for number, counts in zip(numbers, own, strict=True)
+        ]
+        sinks = dict.fromkeys(sink for simulation in simulations for sink in simulation.sinks)
+        executed = launches[0].source.stream(parts, list(sinks))
         for number, simulation in zip(numbers, simulations, strict=True):
             found[number] = simulation.finish(executed, is_warm)
     return [found[number] for number in range(len(plans))]
-
-
-class _Stateless:
-    """What no cache has a part in: wavefronts of shared memory, and contention of atomics."""
-
-    def __init__(self, counts: Trace, device: Device) -> None:
-        self.wavefronts = WavefrontCounter(counts.instructions, device)
-        self.atomics = ContentionCounter(counts.instructions, device)
-        self.sinks: tuple[AccessSink, ...] = self.wavefronts, self.atomics
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class _SampledLaunch:
     of: SampledDevice
     size: SampleSize
     pilot: Pilot
-    ahead: _Stateless
+    ahead: StatelessCounts
 
     @property
     def counts(self) -> Trace:
@@ -196,9 +192,12 @@ class _Sampled:
 
 
 class _Simulation:
-    """A launch by its plan, on its device: `sinks` take the accesses of the plan's parts."""
+    """A launch by its plan, on its device: `sinks` take the accesses of the plan's parts.
 
-    def __init__(self, launch: _SampledLaunch, plan: SamplePlan) -> None:
+    So do `counts`, where the pilot does not tell enough.
+    """
+
+    def __init__(self, launch: _SampledLaunch, plan: SamplePlan, counts: StatelessCounts) -> None:
         self._launch, self._plan = launch, plan
         self._found = SampleSimulation(
             plan,
@@ -212,8 +211,8 @@ class _Simulation:
         if plan.has_times:
             self.sinks.append(self._rows)
         else:
-            self._stateless = _Stateless(launch.counts, launch.of.device)
-            self.sinks += self._stateless.sinks
+            self._stateless = counts
+            self.sinks.append(counts)
 
     def finish(self, executed: Trace, is_warm: bool) -> _Sampled:
         """Extrapolates for each version; `executed` counts the instructions of all parts."""
@@ -230,14 +229,14 @@ class _Simulation:
         samples = self._found.finish(issues)
         if is_warm:
             samples = [launch.warmed(sample) for sample in samples]
-        wavefronts = scaled(self._stateless.wavefronts.totals, whole, issues.whole)
+        wavefronts = scaled(self._stateless.wavefronts, whole, issues.whole)
         results = [
             MemoryResult(
                 sample.traffic,
                 wavefronts,
                 launch.of.thread_blocks_per_sm,
                 sample if plan.share < 1.0 else None,
-                self._stateless.atomics.found,
+                self._stateless.atomics,
                 FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
             )
             for sample in samples

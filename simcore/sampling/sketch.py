@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import CacheFacts, Device
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.memory.hierarchy import TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
@@ -34,18 +35,15 @@ Flags = npt.NDArray[np.bool_]
 
 
 def sketched_memory(
-    trace: Trace, paths: WarpPaths, device: Device, thread_blocks_per_sm: int, launch_bytes: int
+    trace: Trace, paths: WarpPaths, resident: ResidentLaunch, launch_bytes: int
 ) -> MemoryResult:
-    """What a launch with these counts and paths does, whose buffers have so many bytes.
-
-    `device` has the L1 that shared memory leaves.
-    """
-    found = _alone(trace.instructions, paths, trace.warp_width, device, thread_blocks_per_sm)
+    """What a launch with these counts and paths does, whose buffers have so many bytes."""
+    found = _alone(trace.instructions, paths, trace.warp_width, resident)
     some = np.bincount(paths.pc, minlength=len(trace.instructions)).astype(np.float64)
     whole = trace.classes.totals()[0].astype(np.float64)
     return replace(
         found,
-        traffic=_of_launch(found.traffic, _over(whole, some), device, launch_bytes),
+        traffic=_of_launch(found.traffic, _over(whole, some), resident.device, launch_bytes),
         wavefronts=scaled(found.wavefronts, some, whole),
         notes=("DRAM is read once for each byte of the buffers at most",),
     )
@@ -55,13 +53,10 @@ def _alone(
     rows: Sequence[InstructionRow],
     paths: WarpPaths,
     warp_width: int,
-    device: Device,
-    thread_blocks_per_sm: int,
+    resident: ResidentLaunch,
 ) -> MemoryResult:
     """What the recorded thread blocks do to memory when nobody else runs."""
-    memory = SimulatedMemory(
-        rows, warp_width, paths.warps_per_thread_block, device, thread_blocks_per_sm
-    )
+    memory = SimulatedMemory(rows, warp_width, paths.warps_per_thread_block, resident)
     lengths = np.diff(paths.start)
     warp = np.repeat(np.arange(len(lengths)), lengths)
     time = np.arange(len(paths.pc)) - paths.start[warp]

@@ -156,9 +156,9 @@ def small_machine() -> Device:
 def exact(case: Case) -> MemoryResult:
     """All thread blocks, executed and simulated."""
     kernel, launch = case.make()
-    device, resident = resident_launch(kernel, launch, small_machine())
+    resident = resident_launch(kernel, launch, small_machine())
     warps = -(-launch.threads_per_thread_block // _WIDTH)
-    memory = SimulatedMemory(instruction_rows(kernel), _WIDTH, warps, device, resident)
+    memory = SimulatedMemory(instruction_rows(kernel), _WIDTH, warps, resident)
     CompiledLaunch(kernel, launch, _WIDTH).run(Limits(), None, [memory])
     (found,) = memory.finish()
     return found

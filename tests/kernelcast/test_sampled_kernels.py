@@ -9,12 +9,14 @@ from functools import cache
 
 import pytest
 
-from kernelcast.execution.memory_simulation import ResidentLaunch, alike, resident_launch
+from kernelcast.execution.memory_simulation import alike, resident_launch
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.memory.hierarchy import SampledCount
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
+from kernelcast.simcore.memory.stateless_counts import StatelessCounts
 from kernelcast.simcore.sampling import launch_sample
 from kernelcast.simcore.sampling.census import Census
 from kernelcast.simcore.sampling.choice import SampleSize
@@ -63,9 +65,11 @@ def test_a_sample_that_cannot_grow_is_simulated_once(
     shares: list[float] = []
     simulation = launch_sample._Simulation
 
-    def counted(launch: _SampledLaunch, plan: SamplePlan) -> launch_sample._Simulation:
+    def counted(
+        launch: _SampledLaunch, plan: SamplePlan, counts: StatelessCounts
+    ) -> launch_sample._Simulation:
         shares.append(plan.share)
-        return simulation(launch, plan)
+        return simulation(launch, plan, counts)
 
     monkeypatch.setattr(launch_sample, "_Simulation", counted)
     monkeypatch.setattr(launch_sample, "_WANTED_ERROR", 0.0)

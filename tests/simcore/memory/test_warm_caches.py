@@ -12,6 +12,7 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError, TraceFormatError, WorkloadError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.memory.contents.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 from kernelcast.simcore.profile.profile import MemoryTraffic
@@ -163,9 +164,8 @@ def test_warm_traffic_does_not_depend_on_how_accesses_are_cut(size: int) -> None
     thread_blocks = 10_000
     found = []
     for each in (size, thread_blocks):
-        memory = SimulatedMemory(
-            LOADS_AND_STORES, 32, 1, kc.device(GTX480), 8, FirstContents.EQUAL_LAUNCH
-        )
+        resident = ResidentLaunch(kc.device(GTX480), 8)
+        memory = SimulatedMemory(LOADS_AND_STORES, 32, 1, resident, FirstContents.EQUAL_LAUNCH)
         for first in range(0, thread_blocks, each):
             memory.accept(random_rows(first, min(each, thread_blocks - first)))
         found += memory.finish()

@@ -27,7 +27,6 @@ from kernelcast.simcore.engine.jit.runtime.in_flight import (
 )
 from kernelcast.simcore.engine.jit.runtime.pause import Pause
 from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, start_threads
-from kernelcast.simcore.engine.jit.runtime.stack_threads import processors as _processors
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
@@ -36,6 +35,7 @@ from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.host.deadline import deadline_in
 from kernelcast.simcore.host.limits import check_warps
+from kernelcast.simcore.host.processors import processors as _processors
 from kernelcast.simcore.isa.analysis.spin_loops import reads_clock
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.traces.stream import AccessSink, GridPart

@@ -10,11 +10,12 @@ from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import reduces_in_buf
 from kernelcast.simcore.engine.jit.runtime.dealt_grid import DealtGrid, Hand
 from kernelcast.simcore.engine.jit.runtime.job import Job
 from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch
-from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, processors, start_threads
+from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, start_threads
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
 from kernelcast.simcore.host.deadline import Deadline, deadline_in
+from kernelcast.simcore.host.processors import processors
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import HostCall, Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits

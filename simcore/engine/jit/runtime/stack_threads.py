@@ -18,7 +18,6 @@ __all__ = [
     "end_idle_threads",
     "first_rows",
     "is_pooled",
-    "processors",
     "start_threads",
 ]
 
@@ -135,13 +134,6 @@ _POOL = _Pool()
 end_idle_threads = _POOL.end_idle
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOL.forget)
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def is_pooled(thread: threading.Thread) -> bool:

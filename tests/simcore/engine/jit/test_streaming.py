@@ -13,6 +13,7 @@ import pytest
 from kernelcast.errors import LimitExceeded, MemoryAccessError
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.resident_launch import ResidentLaunch
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.recording import access_log
 from kernelcast.simcore.engine.jit.recording.delivery import Delivery
@@ -157,7 +158,9 @@ def test_simulated_memory_does_not_depend_on_threads(
     for workers in (1, 2, 8):
         monkeypatch.setattr(job, "_processors", lambda workers=workers: workers)
         monkeypatch.setattr(job, "_PIECE_ACCESSES", 100 * workers)
-        memory = SimulatedMemory(instruction_rows(code), 32, THREADS // 32, device, 4)
+        memory = SimulatedMemory(
+            instruction_rows(code), 32, THREADS // 32, ResidentLaunch(device, 4)
+        )
         execute(code, launch(), engine="jit", record_memory=False, sinks=[memory])
         (result,), left = memory.finish(), memory.left
         assert result.traffic.dram_read_transactions > 0
