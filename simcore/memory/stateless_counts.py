@@ -45,7 +45,8 @@ def stateless_counts(
     made: dict[Hashable, StatelessCounts] = {}
     found = []
     for device in devices:
-        facts = device.shared, device.constant, device.segments, has_banked_l1(device)
+        constant = device.constant.words_per_pass, device.constant.word_bytes
+        facts = device.shared, constant, device.segments, has_banked_l1(device)
         key = facts, device.atomics if has_atomics else None
         if key not in made:
             made[key] = StatelessCounts(instructions, device)

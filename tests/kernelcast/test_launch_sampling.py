@@ -13,8 +13,10 @@ import pytest
 import kernelcast as kc
 from kernelcast.cli import main
 from kernelcast.errors import LaunchError
+from kernelcast.execution import path_samples, runnable, sampler
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.engine.path_sample import PathSample, record_paths
 from kernelcast.simcore.launch.lazy_buffer import ELEMENTS_PER_CHUNK, LazyBuffer
 from kernelcast.simcore.profile.timed import timed_warps
 
@@ -110,6 +112,28 @@ def test_few_threads_with_much_work_are_sampled() -> None:
     assert not launch["args"][2].any()
     sample = trace.simulated[0].memory.sample
     assert sample is not None
+
+
+def test_paths_of_few_warps_are_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen warps that issue as much as paths of samples hold are executed in the end."""
+    asked: list[int] = []
+
+    def recorded(*given: Any, most_events: int, **options: Any) -> PathSample:
+        asked.append(most_events)
+        return record_paths(*given, most_events=most_events, **options)
+
+    monkeypatch.setattr(path_samples, "record_paths", recorded)
+    monkeypatch.setattr(sampler, "MOST_EVENTS_OF_SAMPLE", 1 << 10)
+    monkeypatch.setattr(sampler, "MOST_EVENTS", 1 << 12)
+    monkeypatch.setattr(runnable, "MOST_EVENTS", 1 << 12)
+    kernel, launch = sgemm(rows=1600)
+    few = launch | {"grid": (1, 2)}
+    trace = kernel.run(**few, devices=[GPU], sampling=Sampling.AUTO, record_paths=True)
+    paths = trace.data.paths
+    assert paths is not None
+    assert not paths.is_complete
+    assert asked == [1 << 12]
+    assert len(paths.pc) > 1 << 10
 
 
 def test_devices_of_both_warp_widths_are_sampled(tmp_path: Path) -> None:
