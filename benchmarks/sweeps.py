@@ -160,7 +160,7 @@ def _cluster(folder: Path, workers: int, environment: Mapping[str, str]) -> Iter
 
 def measure_dask(folder: Path) -> list[Target]:
     """Points of one worker and of two, each on a core of its own, from empty stores."""
-    plan = _part_of_points(folder, ["sor"], 8)
+    plan = _part_of_points(folder, ["sor"], 40)
     rates = []
     for workers in (1, 2):
         environment = isolated_environment(folder / f"cache-{workers}") | {
