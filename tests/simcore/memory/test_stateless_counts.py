@@ -37,7 +37,7 @@ def rows() -> tuple[InstructionRow, ...]:
 
 
 def accesses(count: int) -> AccessBatch:
-    """So many warps store to places eight bytes apart."""
+    """Stores of that many warps to places eight bytes apart."""
     (pc,) = (row.pc for row in rows() if row.kind == "store")
     counted = PatternCounts(
         *(np.array([value], np.int32) for value in (pc, 0, 0, 0)), np.array([count])
