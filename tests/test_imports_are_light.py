@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
 HEAVY = ("matplotlib", "pyopencl", "pyarrow", "llvmlite", "numba", "scipy", "networkx")
 RARE = ("lz4", "demangle", "plotly", "jinja2")
 OURS = ("simcore", "models", "traces", "ptx_frontend", "opencl_bench")
@@ -40,6 +42,21 @@ def test_what_few_files_need_waits_for_them(rare: str) -> None:
 
 def test_the_command_line_starts_light() -> None:
     assert not modules_after("import kernelcast.cli").intersection(HEAVY)
+
+
+def test_a_run_without_devices_simulates_no_memory() -> None:
+    """Nor does it import what simulates it, which is slow."""
+    run = f"""
+import sys, kernelcast as kc, numpy as np
+kernel = kc.load({str(EXAMPLES / "saxpy" / "saxpy.ptx")!r})["saxpy"]
+x = np.ones(256, np.float32)
+kernel.run(args=[np.uint32(256), np.float32(2.0), x, x.copy()], grid=1, block=256)
+assert any(name.startswith("kernelcast.simcore.engine.jit.") for name in sys.modules)
+slow = [name for name in sys.modules if name.startswith("kernelcast.simcore.memory.")]
+print(*(name for name in slow if name.endswith(("_memory", "_counts"))))
+"""
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_folders_are_not_importable_by_their_bare_names() -> None:

@@ -81,10 +81,12 @@ class MemorySimulation:
 
         What counts for several of them takes accesses, too.
         """
+        groups = self._groups(warp_width)
+        if not groups:
+            return []
         # The compiled memory simulator is slow to import and runs without devices do not need it.
         from kernelcast.simcore.memory.stateless_counts import stateless_counts
 
-        groups = self._groups(warp_width)
         resident = [self._resident(number) for number, *_ in groups]
         devices = [device for device, _ in resident]
         counts = stateless_counts(instruction_rows(self._kernel), devices)
