@@ -45,7 +45,7 @@ def test_the_command_line_starts_light() -> None:
 
 
 def test_a_run_without_devices_simulates_no_memory() -> None:
-    """Nor does it import what simulates it, which is slow."""
+    """What simulates memory is slow to import."""
     run = f"""
 import sys, kernelcast as kc, numpy as np
 kernel = kc.load({str(EXAMPLES / "saxpy" / "saxpy.ptx")!r})["saxpy"]
