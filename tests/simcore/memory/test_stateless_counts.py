@@ -39,9 +39,8 @@ def rows() -> tuple[InstructionRow, ...]:
 def accesses(count: int) -> AccessBatch:
     """Stores of that many warps to places eight bytes apart."""
     (pc,) = (row.pc for row in rows() if row.kind == "store")
-    counted = PatternCounts(
-        *(np.array([value], np.int32) for value in (pc, 0, 0, 0)), np.array([count])
-    )
+    zero = np.zeros(1, np.int32)
+    counted = PatternCounts(zero + pc, zero, zero, zero, np.array([count], np.int64))
     patterns = PatternTable(np.array([2**32 - 1], np.uint64), STRIDED[None])
     return AccessBatch(0, 1, AccessTable.empty(), patterns, np.zeros(1, np.int32), counted)
 
