@@ -213,6 +213,6 @@ def is_small(
 
 
 def has_few_warps(launch: Launch, widths: Sequence[int]) -> bool:
-    """Whether a launch has so few warps that it is executed, however long they run."""
+    """Whether so few warps are executed, unless complete paths show that they are much work."""
     warps = launch.thread_blocks * -(-launch.threads_per_thread_block // widths[0])
     return cannot_be_large(warps)
