@@ -78,7 +78,7 @@ class Sampler:
 
     @property
     def _most_events(self) -> int:
-        """As many as of a launch that is executed where this one most likely is."""
+        """The limit of launches that are executed, where this one most likely is."""
         is_auto = self.options.sampling is Sampling.AUTO
         is_executed = is_auto and has_few_warps(self.launch, self.widths)
         return MOST_EVENTS if is_executed else MOST_EVENTS_OF_SAMPLE
