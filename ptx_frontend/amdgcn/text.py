@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kernelcast.errors import InputError, SourceSpan
+from kernelcast.ptx_frontend.amdgcn.constant_data import constants_of
 
 __all__ = ["AsmInstruction", "AsmKernel", "read_kernel"]
 
@@ -50,10 +51,14 @@ class AsmInstruction:
 
 @dataclass(frozen=True, slots=True)
 class AsmKernel:
-    """`settings` are the numbers of the kernel's descriptor, `next_free_vgpr` among them."""
+    """`settings` are the numbers of the kernel's descriptor, `next_free_vgpr` among them.
+
+    `constants`: what the text holds besides, bytes by name.
+    """
 
     instructions: tuple[AsmInstruction, ...]
     settings: Mapping[str, int]
+    constants: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def read_kernel(text: str, name: str, path: str) -> AsmKernel:
@@ -65,7 +70,8 @@ def read_kernel(text: str, name: str, path: str) -> AsmKernel:
         raise InputError(f"{path}: the code has no kernel {name!r}")
     descriptor = text[begin : text.find("\t.end_amdhsa_kernel", begin)]
     settings = {key: int(number) for key, number in _DIRECTIVE.findall(descriptor)}
-    return AsmKernel(tuple(_instructions(lines, start + 1, path)), settings)
+    instructions = tuple(_instructions(lines, start + 1, path))
+    return AsmKernel(instructions, settings, constants_of(text))
 
 
 def _instructions(lines: list[str], start: int, path: str) -> Iterator[AsmInstruction]:

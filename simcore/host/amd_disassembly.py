@@ -18,10 +18,12 @@ from typing import Any
 from kernelcast.errors import InputError, LimitExceeded
 from kernelcast.simcore.host.deadline import check_time, deadline_in
 
-__all__ = ["LLVM_VARIABLE", "Disassembled", "disassembled", "llvm_library", "serve"]
+__all__ = ["LLVM_VARIABLE", "Disassembled", "disassembled", "llvm_library", "reads", "serve"]
 
 LLVM_VARIABLE = "KERNELCAST_LLVM"
 _NEWEST, _OLDEST = 26, 17
+_USUAL = 19
+"""The version that most systems offer."""
 _TRIPLE = b"amdgcn-amd-amdhsa"
 _SECONDS = 300
 _LONGEST_LINE = 512
@@ -29,10 +31,9 @@ _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
     "from kernelcast.simcore.host.amd_disassembly import serve; serve()"
 )
-_MISSING = (
-    "machine code of AMD's GPUs is read by LLVM 17 or newer, which is not here: apt install "
-    f"clang-19 (its library libLLVM), or name the library in {LLVM_VARIABLE}"
-)
+_FIRST = {"gfx950": 20, "gfx1200": 18, "gfx1201": 18}
+"""The LLVM that first knew an architecture, where that is newer than the oldest that serves
+(release notes of LLVM)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class Disassembled:
 def disassembled(parts: Sequence[tuple[int, bytes]], architecture: str) -> list[list[Disassembled]]:
     """The instructions of each part, an address and the bytes there.
 
-    A word that is no instruction is one without text. InputError where LLVM is missing, or stops.
+    A word that is no instruction is one without text. InputError where no LLVM is here that knows
+    the architecture, or where it stops.
     """
     request = {
         "cpu": architecture,
@@ -72,7 +74,12 @@ def disassembled(parts: Sequence[tuple[int, bytes]], architecture: str) -> list[
         raise InputError(f"LLVM's disassembler stopped at code of {architecture}")
     answer = json.loads(found)
     if "missing" in answer:
-        raise InputError(_MISSING)
+        needed = _oldest(architecture)
+        raise InputError(
+            f"machine code of {architecture} is read by LLVM {needed} or newer, which is not here: "
+            f"apt install clang-{max(needed, _USUAL)} (its library libLLVM), or name the library "
+            f"in {LLVM_VARIABLE}"
+        )
     return [[Disassembled(*item) for item in part] for part in answer["parts"]]
 
 
@@ -106,11 +113,28 @@ def _loaded() -> tuple[str, Any]:
     return "", None
 
 
+def reads(architecture: str) -> bool:
+    """Whether the library that is there reads code of an architecture."""
+    return _reads(_loaded()[1], architecture)
+
+
+def _reads(library: Any, architecture: str) -> bool:
+    if library is None:
+        return False
+    parts = [ctypes.c_uint() for _ in range(3)]
+    library.LLVMGetVersion(*map(ctypes.byref, parts))
+    return parts[0].value >= _oldest(architecture)
+
+
+def _oldest(architecture: str) -> int:
+    return _FIRST.get(architecture, _OLDEST)
+
+
 def serve() -> None:
     """The other process: answers one request."""
     request = json.load(sys.stdin)
     _, library = _loaded()
-    if library is None:
+    if not _reads(library, request["cpu"]):
         json.dump({"missing": True}, sys.stdout)
         return
     create, step = library.LLVMCreateDisasmCPUFeatures, library.LLVMDisasmInstruction

@@ -1,6 +1,7 @@
-"""Numbers out of the middle of two registers, medians, and distances.
+"""Numbers out of the middle of two registers, medians, distances, and any function of three bits.
 
-AMD Instinct MI200 Instruction Set Architecture, chapter 12.10.
+AMD Instinct MI200 Instruction Set Architecture, chapter 12.10; AMD Instinct CDNA 4 Instruction Set
+Architecture, `V_BITOP3_B32`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
-__all__ = ["BIT_FIELDS"]
+__all__ = ["BIT_FIELDS", "truth_table"]
 
 _BYTE = Immediate(3)
 
@@ -36,9 +37,23 @@ def _distance(site: Site) -> None:
     site.code.set_vector(site.operands[0], found)
 
 
+def truth_table(site: Site) -> Immediate:
+    """The result for each of the eight values of three bits: `bitop3:0x5d`, which is 0 if absent.
+
+    Its bit is the number that bits of the three operands make, the first one's highest.
+    """
+    return Immediate(int(site.instruction.modifiers.get("bitop3", "0"), 0))
+
+
+def _of_three_bits(site: Site) -> None:
+    sources = (site.integer(index) for index in (1, 2, 3))
+    site.code.set_vector(site.operands[0], site.main("lop3.b32", 32, *sources, truth_table(site)))
+
+
 BIT_FIELDS: Mapping[str, Lowering] = {
     "v_alignbit_b32": partial(_aligned, None),
     "v_alignbyte_b32": partial(_aligned, _BYTE),
     "v_sad_u32": _distance,
+    "v_bitop3_b32": _of_three_bits,
     **{f"v_cvt_f32_ubyte{byte}": partial(_byte_as_number, byte) for byte in range(4)},
 }

@@ -48,10 +48,13 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
+from kernelcast.simcore.isa.ir.parameters import Symbol
 from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = ["lowered_kernel"]
 
+_ALIGNED = 16
+"""Bytes that constants are aligned to: no access is wider."""
 _USER_REGISTERS = (
     ("private_segment_buffer", 4),
     ("dispatch_ptr", 2),
@@ -99,6 +102,7 @@ class _KernelLowering:
         self._code = Writer(span, _NARROW_LANES if is_narrow else _LANES)
         self._code.keeps_halves = is_rdna(architecture)
         self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
+        self._code.variables = frozenset((*source.symbols, *code.constants))
         self._places = ArgumentPlaces(self._code)
         end = max((p.offset + p.size for p in source.parameters), default=0)
         self._arguments = Arguments(end, self._size_word)
@@ -118,6 +122,10 @@ class _KernelLowering:
                 raise code.refused("its operands are none that are known") from None
         shared = [s for s in self._source.symbols.values() if s.space.value == "shared"]
         symbols = {s.name: s for s in self._source.symbols.values() if s not in shared}
+        for name, content in self._assembly.constants.items():
+            if name in code.addressed:
+                size = len(content)
+                symbols[name] = Symbol(name, AddressSpace.GLOBAL, size, _ALIGNED, 0, content)
         return replace(
             self._source,
             blocks=code.builder.finish(),

@@ -29,6 +29,9 @@ def _value(site: Site, index: int) -> Operand:
     found = _SYMBOL.fullmatch(text)
     if found is None:
         return site.code.single(text)
+    if found["name"] not in site.code.variables:
+        raise site.code.refused(f"the content of {found['name']} is not known")
+    site.code.addressed.add(found["name"])
     address = site.code.register(64)
     offset = int(found["distance"]) - _FROM_COUNTER[found["half"]]
     site.code.unguarded("mov.b64", address, SymbolAddress(found["name"], offset))

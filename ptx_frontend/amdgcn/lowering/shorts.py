@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
+from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import truth_table
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Operand
 
@@ -68,6 +69,11 @@ def _product_sum(site: Site) -> None:
     site.code.set_half(site.operands[0], found)
 
 
+def _of_three_bits(site: Site) -> None:
+    sources = (short_operand(site, n) for n in (1, 2, 3))
+    site.code.set_half(site.operands[0], site.main("lop3.b32", 32, *sources, truth_table(site)))
+
+
 def _move(site: Site) -> None:
     site.code.set_half(site.operands[0], site.main("mov.b32", 32, site.integer(1)))
 
@@ -84,6 +90,7 @@ _ALL: Mapping[str, Lowering] = {
     "v_subrev_u16": _reversed_difference,
     "v_mad_u16": _product_sum,
     "v_mad_legacy_u16": _product_sum,
+    "v_bitop3_b16": _of_three_bits,
     "v_mov_b16": _move,
     "v_cndmask_b16": _choice,
 }

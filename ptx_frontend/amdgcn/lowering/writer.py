@@ -71,6 +71,10 @@ class Writer(InstructionWriter):
         self.guard: Guard | None = None
         self.own_memory: set[str] = set()
         """The first registers of descriptors of the memory of a work-item."""
+        self.variables: frozenset[str] = frozenset()
+        """The variables and constants that there are."""
+        self.addressed: set[str] = set()
+        """Those of them that instructions name."""
         self._words: dict[str, Register] = {}
         self._masks: dict[str, Register] = {"exec_lo": self.exec}
         self._instruction: AsmInstruction | None = None

@@ -31,6 +31,7 @@ PEAKS: dict[str, dict[str, float]] = {
     "mi100": {"fp16": 184.6, "bf16": 92.3, "fp32": 46.1, "int8": 184.6},
     "mi210": {"fp16": 181.0, "fp64": 45.3, "fp32": 45.3},
     "mi300x": {"fp16": 1307.4, "fp8": 2614.9, "tf32": 653.7, "fp64": 163.4},
+    "mi355x": {"fp16": 2516.6, "fp8": 5033.2, "fp4": 10066.3, "fp32": 157.3, "fp64": 78.6},
     "rx-7900-xtx": {"fp16": 122.8},
 }
 WITH_UNITS = [name for name in known_devices() if load_device(name).tensor is not None]

@@ -16,7 +16,7 @@ PIPELINES = (
     *("fp32", "fp64", "half", "integer"),
     *("integer_multiply", "conversion", "special_function", "shuffle"),
 )
-GCN = ("r9-nano", "mi100", "mi210", "mi250x", "mi300a", "mi300x")
+GCN = ("r9-nano", "mi100", "mi210", "mi250x", "mi300a", "mi300x", "mi355x")
 
 
 def timing_of(name: str) -> TimingFacts:

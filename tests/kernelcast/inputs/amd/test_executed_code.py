@@ -310,6 +310,7 @@ OCCUPANCY = {
     "gfx908": "mi100",
     "gfx90a": "mi210",
     "gfx942": "mi300x",
+    "gfx950": "mi355x",
     "gfx1030": "rx-6900-xt",
     "gfx1100": "rx-7900-xtx",
 }

@@ -26,7 +26,7 @@ LDS_BYTES = {
     "nbody": 128 * 16,
     "bitonic_sort": 1024 * 4,
 }
-WITH_MATRIX_CORES = ("gfx908", "gfx90a", "gfx942")
+WITH_MATRIX_CORES = ("gfx908", "gfx90a", "gfx942", "gfx950")
 KERNEL = "#include <hip/hip_runtime.h>\n__global__ void k(float *x) {{ {} }}"
 Write = Callable[[str], LoadedModule]
 
