@@ -13,7 +13,7 @@ from functools import partial
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
-__all__ = ["PACKED"]
+__all__ = ["PACKED", "flag", "half_number", "half_word"]
 
 _INTEGERS = {
     **{f"v_pk_{name}_u16": f"{name}.u32" for name in ("add", "sub", "min", "max")},
@@ -37,7 +37,8 @@ _CHOSEN = (("op_sel", "0", "neg_lo"), ("op_sel_hi", "1", "neg_hi"))
 """Which modifier chooses, what it is by default, and that of signs, for each half of a result."""
 
 
-def _flag(site: Site, name: str, index: int, default: str) -> bool:
+def flag(site: Site, name: str, index: int, default: str) -> bool:
+    """Modifier `name` of a source, the first one with `index` 0."""
     text = site.instruction.modifiers.get(name, "").strip("[]")
     flags = text.split(",") if text else []
     return (flags[index] if index < len(flags) else default) == "1"
@@ -47,7 +48,7 @@ def _part(site: Site, half: int, index: int) -> Operand:
     """16 bits of operand `index`, as a word."""
     code, (chooser, default, _) = site.code, _CHOSEN[half]
     word = code.single(site.operands[index])
-    if _flag(site, chooser, index - 1, default):
+    if flag(site, chooser, index - 1, default):
         word = code.compute("shr.u32", 32, word, _HALF)
     return code.compute("and.b32", 32, word, _LOW)
 
@@ -59,9 +60,10 @@ def _joined(site: Site, low: Operand, high: Operand) -> None:
     code.set_vector(site.operands[0], code.compute("or.b32", 32, kept, moved))
 
 
-def _integer(site: Site, half: int, index: int, mnemonic: str) -> Operand:
+def half_word(site: Site, half: int, index: int, mnemonic: str) -> Operand:
+    """An integer of 16 bits as a word, with its sign where the operation is signed."""
     signs = _CHOSEN[half][2]
-    if _flag(site, signs, index - 1, "0"):
+    if flag(site, signs, index - 1, "0"):
         raise site.code.refused("the negation of an integer")
     part = _part(site, half, index)
     if ".s" not in mnemonic:
@@ -72,7 +74,7 @@ def _integer(site: Site, half: int, index: int, mnemonic: str) -> Operand:
 def _of_integers(mnemonic: str, site: Site) -> None:
     count = len(site.operands)
     results = [
-        site.main(mnemonic, 32, *(_integer(site, half, n, mnemonic) for n in range(1, count)))
+        site.main(mnemonic, 32, *(half_word(site, half, n, mnemonic) for n in range(1, count)))
         for half in range(2)
     ]
     _joined(site, *results)
@@ -82,17 +84,17 @@ def _shift(mnemonic: str, site: Site) -> None:
     results = []
     for half in range(2):
         amount = site.code.compute("and.b32", 32, _part(site, half, 1), Immediate(15))
-        results.append(site.main(mnemonic, 32, _integer(site, half, 2, mnemonic), amount))
+        results.append(site.main(mnemonic, 32, half_word(site, half, 2, mnemonic), amount))
     _joined(site, *results)
 
 
-def _number(site: Site, half: int, index: int) -> Operand:
+def half_number(site: Site, half: int, index: int) -> Operand:
     """A number of half precision, with its sign turned where a modifier says so."""
     code, text = site.code, site.operands[index]
     if "." in text and not code.names(text):
         raise code.refused(f"operand {text!r} of two halves")
     part = _part(site, half, index)
-    if _flag(site, _CHOSEN[half][2], index - 1, "0"):
+    if flag(site, _CHOSEN[half][2], index - 1, "0"):
         part = code.compute("xor.b32", 32, part, _SIGN)
     return code.compute("cvt.u16.u32", 16, part)
 
@@ -101,7 +103,7 @@ def _of_floats(mnemonic: str, site: Site) -> None:
     count = len(site.operands)
     results = []
     for half in range(2):
-        numbers = (_number(site, half, n) for n in range(1, count))
+        numbers = (half_number(site, half, n) for n in range(1, count))
         results.append(site.code.compute("cvt.u32.u16", 32, site.main(mnemonic, 16, *numbers)))
     _joined(site, *results)
 

@@ -12,6 +12,7 @@ from functools import partial
 from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import BIT_FIELDS
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
+from kernelcast.ptx_frontend.amdgcn.lowering.dot_products import DOT_PRODUCTS
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import DOUBLES
 from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.lanes import LANES
 from kernelcast.ptx_frontend.amdgcn.lowering.extrema import EXTREMA
@@ -313,6 +314,7 @@ VECTOR: Mapping[str, Lowering] = {
     **COMPARISONS,
     **PRODUCTS,
     **PACKED,
+    **DOT_PRODUCTS,
     **SHORTS,
     **CARRIES,
     **LANES,

@@ -5,7 +5,7 @@ A wavefront is a warp of the run, whatever width it has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kernelcast.ptx_frontend.llvm.builtins.amd_dpp import AMD_DPP
 from kernelcast.ptx_frontend.llvm.builtins.amd_lanes import AMD_LANES
@@ -22,6 +22,7 @@ AMD_PREFIX = "llvm.amdgcn."
 _AXES = ("x", "y", "z")
 _THREAD = (Special.TID_X, Special.TID_Y, Special.TID_Z)
 _GROUP = (Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z)
+_BYTE, _NIBBLE = 8, 4
 _HINTS = (
     *("s.sleep", "s.setprio", "sched.barrier", "sched.group.barrier", "iglp.opt", "s.waitcnt"),
     *("s.nop", "s.prefetch.data"),
@@ -119,6 +120,69 @@ def _field(kind: str) -> Handler:
     return lower
 
 
+def _clamp_is_off(call: BuiltinCall, control: Value) -> None:
+    if control.parts != (Immediate(0),):
+        raise call.refused("results that are clamped")
+
+
+def _word_sum(
+    call: BuiltinCall, kinds: tuple[str, str], width: int, factors: Sequence[Operand]
+) -> Value:
+    """The products of parts of two words, `width` bits each, added to the third of `factors`."""
+    first, second, total = factors
+    if width == _BYTE:
+        return call.value(call.compute(f"dp4a.{kinds[0]}.{kinds[1]}", 32, first, second, total))
+    for place in range(0, 32, width):
+        field = Immediate(place), Immediate(width)
+        x = call.compute(f"bfe.{kinds[0]}", 32, first, *field)
+        y = call.compute(f"bfe.{kinds[1]}", 32, second, *field)
+        total = call.compute("mad.lo.s32", 32, x, y, total)
+    return call.value(total)
+
+
+def _word_dot(kind: str, width: int) -> Handler:
+    """`sdot4` and its kin: both factors have signs, or neither."""
+
+    def lower(call: BuiltinCall) -> Value:
+        *factors, clamp = call.site.arguments
+        _clamp_is_off(call, clamp)
+        return _word_sum(call, (kind, kind), width, [factor.parts[0] for factor in factors])
+
+    return lower
+
+
+def _kind(has_sign: Operand) -> str:
+    return "u32" if has_sign == Immediate(0) else "s32"
+
+
+def _mixed_dot(width: int) -> Handler:
+    """`sudot4` and `sudot8`: each factor follows whether it has signs."""
+
+    def lower(call: BuiltinCall) -> Value:
+        *factors, clamp = call.site.arguments
+        _clamp_is_off(call, clamp)
+        first_sign, first, second_sign, second, total = (factor.parts[0] for factor in factors)
+        kinds = _kind(first_sign), _kind(second_sign)
+        return _word_sum(call, kinds, width, (first, second, total))
+
+    return lower
+
+
+def _pair_dot(extension: str, product: str) -> Handler:
+    """`sdot2`, `udot2`, `fdot2`: two numbers of 16 bits of each factor, the lower ones first."""
+
+    def lower(call: BuiltinCall) -> Value:
+        first, second, total, clamp = call.site.arguments
+        _clamp_is_off(call, clamp)
+        sum_ = total.parts[0]
+        for x, y in zip(first.parts, second.parts, strict=True):
+            wide = (call.compute(extension, 32, part) for part in (x, y))
+            sum_ = call.compute(product, 32, *wide, sum_)
+        return call.value(sum_)
+
+    return lower
+
+
 AMD_INTRINSICS: Mapping[str, Handler] = {
     **{f"workitem.id.{axis}": _special(w) for axis, w in zip(_AXES, _THREAD, strict=True)},
     **{f"workgroup.id.{axis}": _special(w) for axis, w in zip(_AXES, _GROUP, strict=True)},
@@ -138,6 +202,15 @@ AMD_INTRINSICS: Mapping[str, Handler] = {
     "cos": _of_turns("cospi"),
     "mul.u24": _product_of_24_bits,
     "mul": _product_of_24_bits,  # mul.i24, whose end is the name of a type
+    "sdot4": _word_dot("s32", _BYTE),
+    "udot4": _word_dot("u32", _BYTE),
+    "sdot8": _word_dot("s32", _NIBBLE),
+    "udot8": _word_dot("u32", _NIBBLE),
+    "sudot4": _mixed_dot(_BYTE),
+    "sudot8": _mixed_dot(_NIBBLE),
+    "sdot2": _pair_dot("cvt.s32.s16", "mad.lo.s32"),
+    "udot2": _pair_dot("cvt.u32.u16", "mad.lo.u32"),
+    "fdot2": _pair_dot("cvt.f32.f16", "fma.rn.f32"),
     "ubfe": _field("u"),
     "sbfe": _field("s"),
 }

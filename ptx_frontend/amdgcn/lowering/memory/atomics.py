@@ -1,7 +1,8 @@
-"""Atomics on global, flat and local memory, of 32 and 64 bits.
+"""Atomics on global, flat and local memory, of 32 and 64 bits, integers and numbers.
 
 Meanings: AMD Instinct MI200 Instruction Set Architecture, chapters 12.13, 12.16 and 12.17; RDNA 3
-Instruction Set Architecture, chapter 16.15: there the compared value comes last.
+Instruction Set Architecture, chapter 16.15: there the compared value comes last. Numbers that are
+denormal count as they are.
 """
 
 from __future__ import annotations
@@ -35,6 +36,20 @@ _LOCAL = {
     **{f"{name}_i": (name, "s") for name in ("min", "max")},
     **{f"{name}_b": (name, "b") for name in ("and", "or", "xor")},
 }
+_NUMBERS = {
+    "add_f32": ("add", ScalarType.F32),
+    "add_f64": ("add", ScalarType.F64),
+    "pk_add_f16": ("add", ScalarType.F16X2),
+    "pk_add_bf16": ("add", ScalarType.BF16X2),
+    **{f"{name}_f32": (name, ScalarType.F32) for name in ("min", "max")},
+    **{f"{name}_f64": (name, ScalarType.F64) for name in ("min", "max")},
+}
+_OLDER_NUMBERS = {
+    f"f{name}{suffix}": (name, type_)
+    for name in ("min", "max")
+    for suffix, type_ in (("", ScalarType.F32), ("_x2", ScalarType.F64))
+}
+"""What RDNA 2 calls them, of global and flat memory."""
 _EXCHANGES = ("wrxchg", "storexchg")
 _RETURNS = {"glc", "sc0"}
 
@@ -64,50 +79,65 @@ def _update(
         code.set_vector(site.operands[0], *words)
 
 
-def _atomic(space: AddressSpace, name: str, bits: int, site: Site) -> None:
+def _atomic(space: AddressSpace, how: tuple[str, ScalarType], site: Site) -> None:
     """An atomic; where it says `glc` or `sc0` the old value comes back, into the first operand."""
-    operation, kind = _GLOBAL[name]
+    operation, type_ = how
     returns = bool(_RETURNS & set(site.instruction.modifiers))
     operands = site.operands[1:] if returns else site.operands
     address = place_of(site, space, operands[0], operands[2] if len(operands) > 2 else "")
-    values = _parts(site, operands[1], bits)
+    values = _parts(site, operands[1], type_.bits)
     if operation == _COMPARED:  # the new value, then the one that is compared with
         values = [values[1], values[0]]
-    _update(site, (operation, ScalarType.named(f"{kind}{bits}")), address, values, returns)
+    _update(site, how, address, values, returns)
 
 
-def _local_atomic(how: tuple[str, str], bits: int, is_returned: bool, site: Site) -> None:
-    operation, kind = how
+def _local_atomic(how: tuple[str, ScalarType], is_returned: bool, site: Site) -> None:
+    operation, type_ = how
     operands = site.operands[1:] if is_returned else site.operands
     address = local_place(site, operands[0], offset(site))
-    values = [value for text in operands[1:] for value in _parts(site, text, bits)]
+    values = [value for text in operands[1:] for value in _parts(site, text, type_.bits)]
     if operation == _COMPARED and site.opcode.startswith("ds_cmpstore"):
         values = [values[1], values[0]]
-    _update(site, (operation, ScalarType.named(f"{kind}{bits}")), address, values, is_returned)
+    _update(site, how, address, values, is_returned)
+
+
+def _local_operations() -> dict[str, tuple[str, ScalarType]]:
+    """What local memory does that need not return what was there, by the end of the name."""
+    found = dict(_NUMBERS)
+    for bits in (32, 64):
+        for name, (operation, kind) in _LOCAL.items():
+            found[f"{name}{bits}"] = operation, ScalarType.named(f"{kind}{bits}")
+        for name in ("cmpst", "cmpstore"):
+            found[f"{name}_b{bits}"] = _COMPARED, ScalarType.named(f"b{bits}")
+    return found
 
 
 def _local_table() -> dict[str, Lowering]:
     found: dict[str, Lowering] = {}
+    for name, how in _local_operations().items():
+        operation, _, type_name = name.rpartition("_")
+        found[f"ds_{name}"] = partial(_local_atomic, how, False)
+        found[f"ds_{operation}_rtn_{type_name}"] = partial(_local_atomic, how, True)
     for bits in (32, 64):
-        for name, how in _LOCAL.items():
-            found[f"ds_{name}{bits}"] = partial(_local_atomic, how, bits, False)
-            returning = name.replace("_", "_rtn_")
-            found[f"ds_{returning}{bits}"] = partial(_local_atomic, how, bits, True)
+        exchange = "exch", ScalarType.named(f"b{bits}")
         for name in _EXCHANGES:
-            found[f"ds_{name}_rtn_b{bits}"] = partial(_local_atomic, ("exch", "b"), bits, True)
-        for name in ("cmpst", "cmpstore"):
-            how = _COMPARED, "b"
-            found[f"ds_{name}_b{bits}"] = partial(_local_atomic, how, bits, False)
-            found[f"ds_{name}_rtn_b{bits}"] = partial(_local_atomic, how, bits, True)
+            found[f"ds_{name}_rtn_b{bits}"] = partial(_local_atomic, exchange, True)
+    return found
+
+
+def _global_operations() -> dict[str, tuple[str, ScalarType]]:
+    found = _NUMBERS | _OLDER_NUMBERS
+    for name, (operation, kind) in _GLOBAL.items():
+        for suffix, bits in (("", 32), ("_x2", 64)):
+            found[name + suffix] = operation, ScalarType.named(f"{kind}{bits}")
     return found
 
 
 ATOMICS: Mapping[str, Lowering] = {
     **{
-        f"{kind}_atomic_{name}{suffix}": partial(_atomic, space, name, bits)
+        f"{kind}_atomic_{name}": partial(_atomic, space, how)
         for kind, space in SPACES.items()
-        for name in _GLOBAL
-        for suffix, bits in (("", 32), ("_x2", 64))
+        for name, how in _global_operations().items()
     },
     **_local_table(),
 }

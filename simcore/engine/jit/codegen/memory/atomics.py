@@ -34,9 +34,10 @@ __all__ = [
 _COMMUTING = ("add", "min", "max", "and", "or", "xor")
 _BRAIN = (ScalarType.BF16, ScalarType.BF16X2)
 _HALVES = (ScalarType.F16, ScalarType.F16X2, *_BRAIN)
+_NUMBERS = (ScalarType.F32, ScalarType.F64)
 _TRIED = (
     *(("add", type_) for type_ in _BRAIN),
-    *((operation, type_) for operation in ("min", "max") for type_ in _HALVES),
+    *((operation, type_) for operation in ("min", "max") for type_ in (*_HALVES, *_NUMBERS)),
 )
 """What LLVM's atomics may lack: the new value is tried until nobody was faster."""
 _FLOATS = {16: "half", 32: "float", 64: "double"}
@@ -71,16 +72,19 @@ class AtomicCode:
         self._warp = warp
         self._kinds: dict[str, AtomicKind] = {}
         self._unchecked: dict[str, str] = {}
+        self._operations: set[tuple[str, ScalarType]] = set()
 
     def functions(self) -> str:
         """IR of the functions that the atomics call."""
         lanes = (_lane_function(kind, self._warp.width) for kind in self._kinds.values())
-        return "\n".join((*starmap(_tried_function, _TRIED), *self._unchecked.values(), *lanes))
+        tried = starmap(_tried_function, (how for how in _TRIED if how in self._operations))
+        return "\n".join((*tried, *self._unchecked.values(), *lanes))
 
     def unchecked(self, atomic: Atomic) -> str:
         """The name of the function that finds each lane's address by itself."""
         name = f"@atomic_{atomic.operation}_{atomic.type.ptx_name}"
         self._unchecked[name] = _unchecked(name, atomic.operation, atomic.type)
+        self._operations.add((atomic.operation, atomic.type))
         return name
 
     def by_lane(self, kind: AtomicKind, host: str, distances: str, mask: str) -> None:
@@ -90,6 +94,7 @@ class AtomicCode:
         """
         warp, code = self._warp, self._warp.scalar
         self._kinds[kind.function] = kind
+        self._operations.add((kind.operation, kind.type))
         code.do(f"store <{warp.width} x i64> {distances}, ptr %places")
         code.do(
             f"call void {kind.function}(ptr {host}, ptr %places, {warp.mask_type} {mask}, "
