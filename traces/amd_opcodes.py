@@ -53,7 +53,16 @@ class AmdInstruction:
 
 _ENCODING = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
 _INTERNAL = (
-    *("s_waitcnt", "s_nop", "s_sleep", "s_barrier", "s_setprio", "s_code_end", "s_inst_prefetch"),
+    *(
+        "s_waitcnt",
+        "s_wait_",
+        "s_nop",
+        "s_sleep",
+        "s_barrier",
+        "s_setprio",
+        "s_code_end",
+        "s_inst_prefetch",
+    ),
     *(
         "s_delay_alu",
         "s_set_inst_prefetch",
@@ -64,7 +73,7 @@ _INTERNAL = (
         "s_ttracedata",
     ),
 )
-_CACHES = ("buffer_gl0", "buffer_gl1", "buffer_inv", "buffer_wb")
+_CACHES = ("buffer_gl0", "buffer_gl1", "buffer_inv", "buffer_wb", "global_inv", "global_wb")
 """How instructions begin that write back or forget what caches hold."""
 _TOGETHER = "::"
 """What stands between the names of two instructions that RDNA 3 issues as one."""

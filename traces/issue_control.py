@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LGKM", "SCOREBOARDS", "VM", "VS", "IssueControl"]
+__all__ = ["KM", "LGKM", "SCOREBOARDS", "VM", "VS", "IssueControl"]
 
 SCOREBOARDS = 6
 """Scoreboards of a warp on NVIDIA GPUs since Maxwell."""
-VM, LGKM, VS = range(3)
+VM, LGKM, VS, KM = range(4)
 """Counters of a wavefront on AMD's GPUs: of vector memory, and of scalar and local memory.
 
-RDNA counts stores to vector memory apart, in the last one.
+RDNA counts stores to vector memory apart, in the third one, and RDNA 4 scalar loads in the last.
 """
 
 

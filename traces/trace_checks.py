@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.issue_control import SCOREBOARDS, VS, IssueControl
+from kernelcast.traces.issue_control import KM, SCOREBOARDS, IssueControl
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow, Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, NO_PATTERN, WarpPaths
@@ -140,8 +140,8 @@ def _check_control(control: IssueControl, pc: int) -> None:
         ),
         *(("bank_reads", number, _MOST_BANK_READS + 1) for number in control.bank_reads),
         ("bytes", control.bytes, _MOST_INSTRUCTION_BYTES + 1),
-        *(("a counter", number, VS + 1) for number in control.counters),
-        ("left of counters", len(control.left), VS + 2),
+        *(("a counter", number, KM + 1) for number in control.counters),
+        ("left of counters", len(control.left), KM + 2),
     ):
         if not 0 <= number < end:
             raise ValueError(f"{name} of the instruction at {pc} is {number}")

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
-AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100")
+AMD_EXECUTED = ("gfx803", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
 """AMD's architectures whose machine code is executed."""
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""

@@ -32,8 +32,8 @@ _UNLINKED = "ET_REL"
 _MOST_BYTES = 1 << 28
 _VERSION = (1, 2)
 """The metadata of code objects from version 5 on, whose hidden arguments are known."""
-_RELATIVE = {10: 4, 11: 12}
-"""R_AMDGPU_REL32_LO and _HI: how far behind the result of s_getpc their words are."""
+_RELATIVE = (10, 11)
+"""R_AMDGPU_REL32_LO and _HI: what is in the word counts from its own address."""
 _WRITTEN, _LOADED = 1, 2
 """SHF_WRITE and SHF_ALLOC."""
 
@@ -61,7 +61,7 @@ class KernelCode:
     settings: Mapping[str, int]
     metadata: KernelMetadata
     targets: Mapping[int, int | None] = field(default_factory=dict)
-    """Words that an unlinked file leaves to its linker, and the addresses that they are for."""
+    """Words that an unlinked file leaves to its linker, and the addresses that they count to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +198,14 @@ class _Reader:
                 yield begin + int(entry["r_offset"]), self._target(table, entry)
 
     def _target(self, table: Any, entry: Any) -> int | None:
-        """What a word that counts from itself is for; None for any other."""
-        ahead = _RELATIVE.get(int(entry["r_info_type"]))
-        if ahead is None or not hasattr(table, "get_symbol"):
+        """What a word that counts from itself counts to; None for any other."""
+        if int(entry["r_info_type"]) not in _RELATIVE or not hasattr(table, "get_symbol"):
             return None
         symbol = table.get_symbol(entry["r_info_sym"])
         section = symbol["st_shndx"]
         if not isinstance(section, int):
             return None
-        return self._begin(section) + int(symbol["st_value"]) + int(entry["r_addend"]) - ahead
+        return self._begin(section) + int(symbol["st_value"]) + int(entry["r_addend"])
 
 
 def _settings(descriptor: bytes) -> dict[str, int]:

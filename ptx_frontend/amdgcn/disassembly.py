@@ -15,7 +15,10 @@ LABEL = "code"
 """What the text calls the kernel, whatever its name."""
 _BRANCH = re.compile(r"(?P<opcode>s_c?branch\w*) (?P<distance>-?\d+)")
 _PC = re.compile(r"s_getpc_b64 s\[(?P<low>\d+):(?P<high>\d+)\]")
-_SUM = re.compile(r"s_(?:add|addc)_u32 s(?P<to>\d+), s(?P<of>\d+), (?P<literal>-?\w+)")
+_SUM = re.compile(
+    r"s_(?P<name>add(?:c|_co|_co_ci)?)_u32 s(?P<to>\d+), s(?P<of>\d+), (?P<literal>-?\w+)"
+)
+_LOWER_SUMS = ("add", "add_co")
 _WORD = 4
 _OF_LITERAL = 4
 """Where the constant lies that a word is added for."""
@@ -69,8 +72,8 @@ class _Names:
         self.found: dict[str, Variable] = {}
         self._counters: dict[int, int] = {}
         """What lower registers of a pair hold: the program counter."""
-        self._halves: dict[int, str] = {}
-        """Upper registers that still lack their half, and the text of it."""
+        self._halves: dict[int, tuple[str, int]] = {}
+        """Upper registers that still lack their half, its variable, and the program counter."""
 
     def label(self, address: int) -> str:
         """The label of an instruction: how far it is behind the first one."""
@@ -85,19 +88,22 @@ class _Names:
         if match is None:
             return line.text
         register, of = int(match["to"]), int(match["of"])
-        if line.text.startswith("s_add_u32") and of in self._counters:
+        start = f"s_{match['name']}_u32 s{register}, s{of}, "
+        if match["name"] in _LOWER_SUMS and of in self._counters:
             counter = self._counters.pop(of)
             name = self._variable(line, counter, int(match["literal"], 0)).name
-            self._halves[of + 1] = f"{name}@rel32@hi+12"
-            return f"s_add_u32 s{register}, s{of}, {name}@rel32@lo+4"
-        if line.text.startswith("s_addc_u32") and of in self._halves:
-            return f"s_addc_u32 s{register}, s{of}, {self._halves.pop(of)}"
+            self._halves[of + 1] = name, counter
+            return f"{start}{name}@rel32@lo+{line.address + _OF_LITERAL - counter}"
+        if match["name"] not in _LOWER_SUMS and of in self._halves:
+            name, counter = self._halves.pop(of)
+            return f"{start}{name}@rel32@hi+{line.address + _OF_LITERAL - counter}"
         return line.text
 
     def _variable(self, line: Disassembled, counter: int, literal: int) -> Variable:
         word = line.address + _OF_LITERAL
         if word in self._code.targets:
-            target = self._code.targets[word]
+            counted_to = self._code.targets[word]
+            target = None if counted_to is None else counted_to - (word - counter)
         else:
             low = literal & 0xFFFFFFFF
             target = counter + (low - (1 << 32) if low >> 31 else low)

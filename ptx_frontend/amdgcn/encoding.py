@@ -18,7 +18,7 @@ __all__ = ["instruction_bytes", "padded"]
 
 _WORD, _TWO_WORDS = 4, 8
 _REGISTER = re.compile(
-    r"-?\|?(?:[vsa]\d+|[vsa]\[\d+:\d+\]|vcc|exec|m0|scc|off|flat_scratch|xnack_mask|src_|null)"
+    r"-?\|?(?:(?:[vsa]|ttmp)\d+|[vsa]\[\d+:\d+\]|vcc|exec|m0|scc|off|flat_scratch|xnack_mask|src_|null)"
 )
 _INLINE_FLOATS = ("0.5", "1.0", "2.0", "4.0", "0.15915494")
 _INLINE = range(-16, 65)
@@ -26,9 +26,13 @@ _CONSTANT_INSIDE = ("s_movk", "s_addk", "s_cmpk", "s_mulk", "s_cmovk", "s_setreg
 _NO_OPERANDS = (
     *("s_waitcnt", "s_nop", "s_sleep", "s_branch", "s_cbranch", "s_endpgm", "s_barrier"),
     *("s_setprio", "s_sendmsg", "s_trap", "s_sethalt", "s_code_end"),
-    *("s_clause", "s_delay_alu", "s_inst_prefetch", "s_set_inst_prefetch_distance"),
+    *("s_clause", "s_delay_alu", "s_inst_prefetch", "s_set_inst_prefetch_distance", "s_wait_"),
 )
 _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_memrealtime")
+_VECTOR_MEMORY = ("global_", "flat_", "scratch_", "buffer_")
+_LONG_MEMORY = "gfx12"
+"""How architectures begin whose vector memory instructions are three words (LLVM's description of
+GFX12)."""
 _WITH_CONSTANT = ("v_madak", "v_madmk", "v_fmaak", "v_fmamk")
 _NOTHING, _OWN_COLUMN = "s_nop 0", 2
 _ALWAYS_TWO = ("_sdwa", "_dpp")
@@ -40,9 +44,11 @@ _SHORT_WITHOUT_NAME = (
 """Short vector instructions that have one encoding only, which their names do not tell."""
 
 
-def instruction_bytes(instruction: AsmInstruction) -> int:
-    """The length of one instruction: 4, 8 or 12 bytes."""
+def instruction_bytes(instruction: AsmInstruction, architecture: str) -> int:
+    """The length of one instruction of an architecture: 4, 8 or 12 bytes."""
     name = instruction.mnemonic
+    if name.startswith(_VECTOR_MEMORY) and architecture.startswith(_LONG_MEMORY):
+        return _TWO_WORDS + _WORD
     if name.startswith("s_"):
         if name.startswith(_SCALAR_MEMORY):
             return _TWO_WORDS
@@ -60,7 +66,7 @@ def instruction_bytes(instruction: AsmInstruction) -> int:
     return _TWO_WORDS
 
 
-def padded(instructions: Iterable[AsmInstruction]) -> Iterator[AsmInstruction]:
+def padded(instructions: Iterable[AsmInstruction], architecture: str) -> Iterator[AsmInstruction]:
     """The instructions with those that an assembler puts before aligned ones: `s_nop 0`."""
     address = 0
     for instruction in instructions:
@@ -69,7 +75,7 @@ def padded(instructions: Iterable[AsmInstruction]) -> Iterator[AsmInstruction]:
             span = replace(instruction.span, column=_OWN_COLUMN + 1 + number, text=_NOTHING)
             yield AsmInstruction("s_nop", "s_nop", ("0",), {}, (), span, instruction.origin)
         yield instruction
-        address += missing * _WORD + instruction_bytes(instruction)
+        address += missing * _WORD + instruction_bytes(instruction, architecture)
 
 
 def _with_constant(instruction: AsmInstruction) -> int:

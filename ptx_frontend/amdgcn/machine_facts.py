@@ -19,12 +19,16 @@ from collections.abc import Iterator, Sequence
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
 from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes
-from kernelcast.ptx_frontend.amdgcn.lowering.generations import is_rdna
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
+    has_own_group_registers,
+    is_rdna,
+)
 from kernelcast.ptx_frontend.amdgcn.lowering.writer import register_names
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 from kernelcast.ptx_frontend.amdgcn.unnamed_registers import SCC, unnamed_registers
 from kernelcast.simcore.isa.ir.kernel import Atomic, Instruction, Kernel, Load, Store
 from kernelcast.simcore.isa.ir.machine_code import (
+    KM,
     LGKM,
     VM,
     VS,
@@ -42,6 +46,9 @@ _TURN = 4
 _SLEEP = 64
 """Cycles of one unit of `s_sleep`."""
 _LEFT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
+_COUNTS = re.compile(r"s_wait_(?P<names>\w+cnt(?:_dscnt)?) (?P<left>\w+)")
+"""Waits of RDNA 4 for one counter, or two, of which the first has the upper byte."""
+_PLACES = {"loadcnt": VM, "storecnt": VS, "dscnt": LGKM, "kmcnt": KM}
 _STORES_LEFT = re.compile(r"s_waitcnt_vscnt null, (\w+)")
 _MOST_LEFT = 63
 _COUNTERS = {
@@ -55,7 +62,6 @@ _TWO_RESULTS = re.compile(r"_co_|v_div_scale|v_mad_[ui]64")
 _WORDS = re.compile(r"dwordx(\d)|_b(64|96|128)$")
 _WORD_BITS = 32
 _ALL = 1 << 10
-_RETURNS = ("glc", "sc0")
 _WRITES_NOTHING = re.compile(r"_store_|^ds_(?:write|store)|^s_cmp|^s_bitcmp|^s_c?branch|^s_store")
 _ATOMIC = re.compile(r"_atomic_|^ds_(?!read|write|load|store|bpermute|permute|swizzle)")
 
@@ -67,10 +73,13 @@ def machine_code(
     architecture: str,
 ) -> MachineCode:
     """The facts of a kernel that was made of `code`, by pc."""
-    by_place, names = dict[tuple[int, int], MachineInstruction](), _Names(is_rdna(architecture))
+    by_place, names = (
+        dict[tuple[int, int], MachineInstruction](),
+        _Names(is_rdna(architecture), has_own_group_registers(architecture)),
+    )
     address = 0
     for instruction in code:
-        size = instruction_bytes(instruction)
+        size = instruction_bytes(instruction, architecture)
         by_place[_place(instruction.span)] = _facts(instruction, address, size, names)
         address += size
     counted = [item for item in kernel.instructions if not item.is_part]
@@ -100,8 +109,10 @@ def _names_of(operand: str) -> Sequence[str]:
 class _Names:
     """Numbers of registers, in the order in which they are met, for a generation of GPUs."""
 
-    def __init__(self, is_rdna: bool) -> None:
+    def __init__(self, is_rdna: bool, counts_scalars: bool) -> None:
         self.is_rdna = is_rdna
+        self.counts_scalars = counts_scalars
+        """Whether scalar loads have a counter of their own."""
         self.numbers: dict[str, int] = {}
 
     def of(self, operands: Sequence[str]) -> tuple[int, ...]:
@@ -129,7 +140,7 @@ def _facts(
             waits=(),
             reuse=0,
             bytes=size,
-            counters=_counters(instruction, names.is_rdna),
+            counters=_counters(instruction, names),
             left=_left(instruction),
             is_interlocked=names.is_rdna,
         ),
@@ -143,7 +154,7 @@ def _has_result(instruction: AsmInstruction) -> bool:
     if not instruction.operands or _WRITES_NOTHING.search(opcode):
         return False
     if _ATOMIC.search(opcode):
-        return "_rtn_" in opcode or any(name in instruction.modifiers for name in _RETURNS)
+        return "_rtn_" in opcode or instruction.returns_old
     return True
 
 
@@ -181,18 +192,28 @@ def _rest(instruction: AsmInstruction, turn: int) -> int:
     return turn
 
 
-def _counters(instruction: AsmInstruction, is_rdna: bool) -> tuple[int, ...]:
+def _counters(instruction: AsmInstruction, names: _Names) -> tuple[int, ...]:
     if instruction.opcode.startswith("s_dcache"):
         return ()
     found = amd_instruction(instruction.opcode)
     counters = () if found is None else _COUNTERS.get(found.kind, ())
-    if is_rdna and VM in counters and not _has_result(instruction):
+    if names.counts_scalars and found is not None and found.kind is AmdKind.SMEM:
+        return (KM,)
+    if names.is_rdna and VM in counters and not _has_result(instruction):
         return tuple(VS if counter == VM else counter for counter in counters)
     return counters
 
 
 def _left(instruction: AsmInstruction) -> tuple[int, ...]:
     """How many of each counter may go on; empty for what is no wait for them."""
+    if counts := _COUNTS.match(instruction.span.text):
+        left = [_MOST_LEFT] * (KM + 1)
+        number = int(counts["left"], 0)
+        for name in reversed(re.findall(r"[a-z]+cnt", counts["names"])):
+            if name in _PLACES:
+                left[_PLACES[name]] = number & 0xFF if "_" in counts["names"] else number
+            number >>= 8
+        return tuple(left)
     if stores := _STORES_LEFT.match(instruction.span.text):
         return _MOST_LEFT, _MOST_LEFT, int(stores[1], 0)
     if instruction.opcode != "s_waitcnt":

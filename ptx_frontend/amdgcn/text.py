@@ -48,6 +48,12 @@ class AsmInstruction:
     partner: AsmInstruction | None = None
     alignment: int = 1
 
+    @property
+    def returns_old(self) -> bool:
+        """Whether a modifier of an atomic asks for what was there."""
+        has_word = "glc" in self.modifiers or "sc0" in self.modifiers
+        return has_word or "RETURN" in self.modifiers.get("th", "")
+
 
 @dataclass(frozen=True, slots=True)
 class AsmKernel:

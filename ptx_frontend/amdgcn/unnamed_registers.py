@@ -5,13 +5,16 @@ RDNA 2 Instruction Set Architecture, chapters 3 and 12.
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.amdgcn.lowering.scalar import SCC_READERS, SCC_WRITERS
+from kernelcast.ptx_frontend.amdgcn.lowering.generations import plain_name
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.plain import SCC_READERS, SCC_WRITERS
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 
 __all__ = ["SCC", "unnamed_registers"]
 
 SCC = "scc"
 _EXEC, _VCC = "exec_lo", "vcc_lo"
+_NEWEST = "gfx1201"
+"""An architecture of which all names of RDNA are known."""
 _OF_LANES = ("v_", "ds_", "global_", "flat_", "buffer_", "scratch_")
 Names = tuple[str, ...]
 
@@ -34,7 +37,7 @@ def unnamed_registers(instruction: AsmInstruction) -> tuple[Names, Names]:
         reads.append(_EXEC)
     if opcode.startswith("s_cbranch_vcc"):
         reads.append(_VCC)
-    name = opcode.replace("_not1", "n2")
+    name = plain_name(opcode, _NEWEST)
     if name in SCC_READERS:
         reads.append(SCC)
     if name in SCC_WRITERS:

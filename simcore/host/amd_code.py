@@ -19,7 +19,16 @@ from kernelcast.simcore.host.deadline import check_time, deadline_in
 
 __all__ = ["AMD_ARCHITECTURES", "AmdCode", "generate_amd_code", "llvm_version", "serve"]
 
-AMD_ARCHITECTURES = ("gfx803", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100")
+AMD_ARCHITECTURES = (
+    "gfx803",
+    "gfx908",
+    "gfx90a",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1201",
+)
 """The architectures that code is generated for."""
 _TRIPLE = "amdgcn-amd-amdhsa"
 _SECONDS = 300

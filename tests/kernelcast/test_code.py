@@ -31,7 +31,7 @@ def test_machine_code_is_that_of_the_compute_capability() -> None:
     assert found["v100-pcie"] == 70
     assert found["h100-sxm"] == 90
     assert (found["mi300x"], found["r9-nano"]) == ("gfx942", "gfx803")
-    assert found["mi355x"] == "gfx950"
+    assert (found["mi355x"], found["rx-9070-xt"]) == ("gfx950", "gfx1201")
     assert (found["rx-6900-xt"], found["rx-7900-xtx"]) == ("gfx1030", "gfx1100")
     others = ("gtx-480", "tesla-k20c", "gtx-960", "gtx-1060-6gb", "arc-b580")
     assert not any(found[name] for name in others)

@@ -9,7 +9,9 @@ from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
 
 __all__ = ["ArgumentPlaces"]
 
-_WRITES_NOTHING = ("s_cmp", "s_bitcmp", "s_cbranch", "s_branch", "s_waitcnt", "s_nop", "s_barrier")
+_WRITES_NOTHING = (
+    *("s_cmp", "s_bitcmp", "s_cbranch", "s_branch", "s_waitcnt", "s_wait_", "s_nop", "s_barrier"),
+)
 
 
 _LEAVES = ("s_branch", "s_cbranch", "s_endpgm")
@@ -38,6 +40,10 @@ class ArgumentPlaces:
         names = self._code.names(operand)
         return self.known.get((names[0], names[1])) if len(names) == 2 else None
 
+    def has_half(self, operand: str) -> bool:
+        """Whether an operand is a register of a pair that points into the arguments."""
+        return any(operand in pair for pair in self.known)
+
     def arrive(self, labels: Sequence[str]) -> None:
         """Goes on at labels: what all ways to them agree on is known."""
         for label in labels:
@@ -63,6 +69,7 @@ class ArgumentPlaces:
         if not operands or not opcode.startswith("s_") or opcode.startswith(_WRITES_NOTHING):
             return
         moved = self.distance(operands[1]) if opcode == "s_mov_b64" else None
+        summed = self._summed(opcode, operands)
         half = self._half(opcode, operands)
         whole = self._whole(opcode, operands)
         written = self._code.names(operands[0])
@@ -71,10 +78,19 @@ class ArgumentPlaces:
             self._half_made.pop(name, None)
         if moved is not None:
             self.known[written[0], written[1]] = moved
+        if summed is not None:
+            self.known[written[0], written[1]] = summed
         if half is not None:
             self._half_made[written[0]] = half
         if whole is not None:
             self.known[whole[0]] = whole[1]
+
+    def _summed(self, opcode: str, operands: tuple[str, ...]) -> int | None:
+        """Where the sum of such a pair and a constant points to."""
+        if opcode != "s_add_nc_u64" or not operands[2][:1].isdigit():
+            return None
+        distance = self.distance(operands[1])
+        return None if distance is None else distance + int(operands[2], 0)
 
     def _half(self, opcode: str, operands: tuple[str, ...]) -> tuple[str, int] | None:
         """The lower half of a sum of such a pair and a constant."""

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Operand,
 )
 
-__all__ = ["ENDING", "WAITS", "lower_control"]
+__all__ = ["BARRIERS", "ENDING", "WAITS", "lower_control"]
 
 WAITS = frozenset(
     (
@@ -25,6 +25,9 @@ WAITS = frozenset(
         *("s_waitcnt_depctr", "s_delay_alu", "s_clause", "s_set_inst_prefetch_distance"),
         *("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbl2", "buffer_invl2"),
         *("buffer_wbinvl1", "buffer_wbinvl1_vol", "s_dcache_inv", "s_icache_inv"),
+        *("global_inv", "global_wb", "global_wbinv", "s_barrier_signal"),
+        *(f"s_wait_{name}cnt" for name in ("load", "store", "ds", "km", "sample", "bvh", "exp")),
+        *("s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu"),
     )
 )
 """Instructions that only say when others are issued, or what caches keep: memory here is one."""
@@ -32,7 +35,9 @@ _OF_SCRATCH = "hwreg(HW_REG_FLAT_SCR_"
 """Registers of the hardware that say where the memory of work-items lies, which begins at zero."""
 _RELEASED = "sendmsg(MSG_DEALLOC_VGPRS)"
 """The message of a wavefront that needs its registers no more."""
-ENDING = frozenset(("s_branch", "s_endpgm", "s_barrier"))
+BARRIERS = frozenset(("s_barrier", "s_barrier_wait"))
+"""Where a wavefront waits; RDNA 4 tells before that it has come (`s_barrier_signal`)."""
+ENDING = frozenset(("s_branch", "s_endpgm", *BARRIERS))
 _CONDITIONAL = "s_cbranch_"
 
 
@@ -44,7 +49,7 @@ def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
         return True
     if opcode == "s_setreg_b32" and _OF_SCRATCH in text:
         return True
-    if opcode == "s_barrier":
+    if opcode in BARRIERS:
         following = code.builder.new()
         sync = BarrierSync(**code.counted("", is_main=True), barrier=0, target=following)
         code.builder.end_and_continue(sync, following)

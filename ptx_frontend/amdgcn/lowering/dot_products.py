@@ -73,7 +73,7 @@ def _of_halves(type_: str, site: Site) -> None:
 
 
 def _names(stem: str, type_: str) -> tuple[str, str]:
-    """With three factors, and with the result as the third one."""
+    """Two forms of an instruction: of three factors, and with its result as the third one."""
     return f"v_{stem}_{type_}", f"v_{stem}c_{type_}"
 
 

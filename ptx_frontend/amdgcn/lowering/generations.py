@@ -2,14 +2,15 @@
 
 The names of the tables are those of GCN 5 and CDNA. GCN 3 has sums that always carry (GCN3 ISA,
 12.9); RDNA calls those without a carry `nc` and those of a carry `ci` (RDNA 2 ISA, 12.6 and 12.7);
-RDNA 3 counts bits where others count words (RDNA 3 ISA, chapters 10 to 12 and 16).
+RDNA 3 counts bits where others count words (RDNA 3 ISA, chapters 10 to 12 and 16). RDNA 4 names
+scalar sums by their carry, too (LLVM's description of GFX12).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["has_ids_apart", "is_rdna", "plain_name"]
+__all__ = ["has_ids_apart", "has_own_group_registers", "is_rdna", "plain_name"]
 
 _GCN3 = "gfx803"
 _OF_GCN3 = {
@@ -49,7 +50,7 @@ _HALVES = {
     },
 }
 _MEMORY = ("global", "flat", "scratch", "buffer")
-_SCALARS = {"b32": "", "b64": "x2", "b128": "x4", "b256": "x8", "b512": "x16"}
+_SCALARS = {"b32": "", "b64": "x2", "b96": "x3", "b128": "x4", "b256": "x8", "b512": "x16"}
 _ATOMIC_TYPES = {"u": "u", "i": "s"}
 _ATOMICS = {
     **{f"{name}_{kind}": name for name in ("add", "sub", "inc", "dec") for kind in ("u32",)},
@@ -117,9 +118,22 @@ _OF_RDNA3 = {
     },
     **{f"{new}{kind}": f"{old}{kind}" for new, old in _LOCAL.items() for kind in _LOCAL_TYPES},
 }
+_OF_RDNA4 = {
+    **{f"v_mad_co_{kind}": f"v_mad_{kind}" for kind in ("u64_u32", "i64_i32")},
+    **{
+        f"s_{name}_co_{kind}": f"s_{name}_{kind}"
+        for name in ("add", "sub")
+        for kind in ("u32", "i32")
+    },
+    "s_add_co_ci_u32": "s_addc_u32",
+    "s_sub_co_ci_u32": "s_subb_u32",
+    "s_addk_co_i32": "s_addk_i32",
+}
+_NUMBERS = "_num_f"
+"""How RDNA 4 tells extrema that ignore what is no number from those that do not."""
 _DUAL = "v_dual_"
 """How halves of two instructions in one are called."""
-_RDNA: Mapping[str, str] = {**_SUMS_OF_RDNA, **_OF_RDNA3}
+_RDNA: Mapping[str, str] = {**_SUMS_OF_RDNA, **_OF_RDNA3, **_OF_RDNA4}
 
 
 def is_rdna(architecture: str) -> bool:
@@ -133,10 +147,15 @@ def plain_name(opcode: str, architecture: str) -> str:
         return _OF_GCN3.get(opcode, opcode)
     if not is_rdna(architecture):
         return opcode
-    alone = opcode.replace(_DUAL, "v_")
+    alone = opcode.replace(_DUAL, "v_").replace(_NUMBERS, "_f")
     return _RDNA.get(alone, alone)
 
 
 def has_ids_apart(architecture: str) -> bool:
     """Whether the numbers of a work-item are in a register for each axis, not all in one."""
     return architecture.startswith(_IDS_APART)
+
+
+def has_own_group_registers(architecture: str) -> bool:
+    """Whether the numbers of the work-group are in `ttmp9` and `ttmp7`, from RDNA 4 on."""
+    return architecture.startswith("gfx12")

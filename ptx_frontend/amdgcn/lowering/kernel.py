@@ -7,17 +7,18 @@ from dataclasses import replace
 
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.amdgcn.code_object import KernelMetadata
-from kernelcast.ptx_frontend.amdgcn.encoding import padded
+from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes, padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
 from kernelcast.ptx_frontend.amdgcn.lowering.clamped import (
     CLAMPED,
     is_clamped_single,
     lower_clamped_single,
 )
-from kernelcast.ptx_frontend.amdgcn.lowering.control import lower_control
+from kernelcast.ptx_frontend.amdgcn.lowering.control import BARRIERS, lower_control
 from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.dpp import is_dpp, with_first_operand
 from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     has_ids_apart,
+    has_own_group_registers,
     is_rdna,
     plain_name,
 )
@@ -27,7 +28,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.memory.accesses import (
     lower_scalar_load,
 )
 from kernelcast.ptx_frontend.amdgcn.lowering.partial_results import lower_part, writes_part
-from kernelcast.ptx_frontend.amdgcn.lowering.scalar import (
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.plain import (
     MASK_OPCODES,
     SCALAR,
     SCC_READERS,
@@ -72,6 +73,9 @@ _GROUPS = (Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z)
 _THREAD = (Special.TID_X, Special.TID_Y, Special.TID_Z)
 _GROUP = (Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z)
 _ID_BITS = 10
+_OF_CONSTANT = 4
+"""Where the constant of an instruction lies."""
+_ENDS = ("s_cbranch", "s_branch", "s_endpgm", "s_trap")
 _VECTOR = ("v_", "ds_", "global_", "flat_", "buffer_", "scratch_")
 _APERTURES = {192: AddressSpace.LOCAL, 196: AddressSpace.SHARED}
 """Where code that has no registers for it finds the upper words of flat addresses."""
@@ -86,7 +90,7 @@ def lowered_kernel(
     `source`: the same kernel as LLVM IR, for its parameters and variables. UnsupportedInstruction
     for an instruction that is not executed.
     """
-    code = replace(code, instructions=tuple(padded(code.instructions)))
+    code = replace(code, instructions=tuple(padded(code.instructions, architecture)))
     found = _KernelLowering(code, source, metadata, architecture).kernel()
     return replace(found, machine=machine_code(found, code.instructions, metadata, architecture))
 
@@ -104,6 +108,7 @@ class _KernelLowering:
         self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
         self._code.variables = frozenset((*source.symbols, *code.constants))
         self._places = ArgumentPlaces(self._code)
+        self._code.argument_at = self._places.distance
         end = max((p.offset + p.size for p in source.parameters), default=0)
         self._arguments = Arguments(end, self._size_word)
 
@@ -112,10 +117,15 @@ class _KernelLowering:
         self._enter()
         labels = [label for item in self._assembly.instructions for label in item.labels]
         blocks = {label: code.builder.new(label) for label in labels}
+        address = counter = 0
         for number, instruction in enumerate(self._assembly.instructions):
             for label in instruction.labels:
                 code.builder.place(blocks[label])
             self._places.arrive(instruction.labels)
+            code.behind_counter = address + _OF_CONSTANT - counter
+            address += instruction_bytes(instruction, self._architecture)
+            if instruction.opcode == "s_getpc_b64":
+                counter = address
             try:
                 self._lower(instruction, number, blocks)
             except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -142,7 +152,7 @@ class _KernelLowering:
         opcode = instruction.opcode
         code.begin(instruction)
         site = Site(code, instruction, self._is_scc_read(number))
-        is_vector = opcode.startswith(_VECTOR)
+        is_vector = opcode.startswith(_VECTOR) and opcode not in SCALAR
         code.guard = Guard(code.exec, negated=False) if is_vector else None
         all_lanes = code.exec
         if is_dpp(instruction):
@@ -155,12 +165,14 @@ class _KernelLowering:
             lower_together(site, VECTOR)
         elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
             clamped(site)
+        elif opcode == "v_mov_b32" and self._places.has_half(instruction.operands[1]):
+            raise code.refused("the address of the arguments in vector registers")
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             _lower_by_table(site, lower)
         else:
             raise code.refused("it is not executed")
         code.guard, code.exec = None, all_lanes
-        if not opcode.startswith(("s_cbranch", "s_branch", "s_endpgm", "s_barrier", "s_trap")):
+        if opcode not in BARRIERS and not opcode.startswith(_ENDS):
             code.finish()
         self._places.follow(instruction)
         self._places.leave(instruction)
@@ -175,9 +187,10 @@ class _KernelLowering:
     def _is_scc_read(self, number: int) -> bool:
         """Whether an instruction reads the condition before another one sets it."""
         for instruction in self._assembly.instructions[number + 1 :]:
-            if instruction.opcode in SCC_READERS:
+            opcode = plain_name(instruction.opcode, self._architecture)
+            if opcode in SCC_READERS:
                 return True
-            if instruction.labels or instruction.opcode in SCC_WRITERS:
+            if instruction.labels or opcode in SCC_WRITERS:
                 return False
         return False
 
@@ -203,13 +216,24 @@ class _KernelLowering:
             number += count
         number += settings.get("user_sgpr_kernarg_preload_length", 0)
         number = max(number, settings.get("user_sgpr_count", 0))
+        has_own = has_own_group_registers(self._architecture)
+        if has_own:
+            self._enter_groups()
         for axis, special in zip("xyz", _GROUP, strict=True):
-            if settings.get(f"system_sgpr_workgroup_id_{axis}", 0):
+            if settings.get(f"system_sgpr_workgroup_id_{axis}", 0) and not has_own:
                 code.set_scalar(f"s{number}", [self._special(special)])
                 number += 1
         if settings.get("system_sgpr_private_segment_wavefront_offset", 0):
             code.set_scalar(f"s{number}", [Immediate(0)])
         self._enter_threads(settings.get("system_vgpr_workitem_id", 0))
+
+    def _enter_groups(self) -> None:
+        """The numbers of the work-group in registers of their own, y and z as halves of one."""
+        code = self._code
+        code.set_scalar("ttmp9", [self._special(_GROUP[0])])
+        upper = code.compute("shl.b32", 32, self._special(_GROUP[2]), Immediate(16))
+        both = code.compute("or.b32", 32, self._special(_GROUP[1]), upper)
+        code.set_scalar("ttmp7", [both])
 
     def _enter_threads(self, last_axis: int) -> None:
         """The numbers of the work-item: ten bits each of one register, or a register each."""

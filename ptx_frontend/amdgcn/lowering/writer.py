@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction
@@ -17,7 +17,7 @@ from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = ["Writer", "register_names"]
 
-_REGISTER = re.compile(r"(?P<file>[vsa])(?:(?P<one>\d+)|\[(?P<first>\d+):(?P<last>\d+)\])")
+_REGISTER = re.compile(r"(?P<file>[vsa]|ttmp)(?:(?P<one>\d+)|\[(?P<first>\d+):(?P<last>\d+)\])")
 _PAIRS = {"vcc": ("vcc_lo", "vcc_hi"), "exec": ("exec_lo", "exec_hi")}
 _SINGLES = (
     *("vcc_lo", "vcc_hi", "exec_lo", "exec_hi", "m0", "flat_scratch_lo", "flat_scratch_hi"),
@@ -75,6 +75,10 @@ class Writer(InstructionWriter):
         """The variables and constants that there are."""
         self.addressed: set[str] = set()
         """Those of them that instructions name."""
+        self.argument_at: Callable[[str], int | None] = lambda _pair: None
+        """Where among the arguments of the launch a pair of registers points to."""
+        self.behind_counter = 0
+        """How far a constant of the instruction is behind what `s_getpc_b64` gave last, bytes."""
         self._words: dict[str, Register] = {}
         self._masks: dict[str, Register] = {"exec_lo": self.exec}
         self._instruction: AsmInstruction | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kernelcast.ptx_frontend.llvm.builtins.image_arguments import image_kind
 from kernelcast.ptx_frontend.llvm.lowering.accesses import MemoryPlace, load_value, store_value
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.lowering.code import Code
 from kernelcast.ptx_frontend.llvm.lowering.scope import FunctionScope
 from kernelcast.ptx_frontend.llvm.text.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.text.syntax import IrFunction, IrParameter
@@ -59,7 +60,9 @@ def place_parameters(
                 raise IrProblem(f"kernel parameters of type {held} are not supported")
             is_local = held.space == _LOCAL_SPACE
             type_, is_pointer = ScalarType.U64, not is_local
-        elif isinstance(held, ScalarIrType) and held is not ScalarIrType.I1:
+        elif held is ScalarIrType.I1:
+            type_ = ScalarType.U8
+        elif isinstance(held, ScalarIrType):
             type_ = held.as_scalar("u")
         else:
             is_struct = True
@@ -123,14 +126,23 @@ def take_parameters(scope: FunctionScope, parameters: Iterable[Parameter]) -> No
 def _loaded(scope: FunctionScope, parameter: IrParameter, start: int) -> tuple[Register, ...]:
     found: list[Register] = []
     for part, offset in leaves_of(parameter.type, start):
+        address = Address(AddressSpace.PARAM, None, offset)
+        if part is ScalarIrType.I1:
+            found.append(_bit(scope.code, address))
+            continue
         register = scope.code.register(register_bits(part))
         type_ = ScalarType.U64 if isinstance(part, PointerType) else part.as_scalar("u")
-        if type_ is ScalarType.PRED:
-            raise IrProblem("kernel parameters of single bits are not supported")
-        address = Address(AddressSpace.PARAM, None, offset)
         scope.code.load(type_, address, (register,))
         found.append(register)
     return tuple(found)
+
+
+def _bit(code: Code, address: Address) -> Register:
+    """A `bool`, the lowest bit of a byte."""
+    byte = code.register(32)
+    code.load(ScalarType.U8, address, (byte,))
+    lowest = code.compute("and.b32", 32, byte, Immediate(1))
+    return code.compute("setp.ne.u32", 1, lowest, Immediate(0))
 
 
 def _copied(scope: FunctionScope, held: IrType, parameter: IrParameter, placed: Parameter) -> Value:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kernelcast.traces.amd_opcodes import AmdKind, amd_instruction
-from kernelcast.traces.issue_control import LGKM, SCOREBOARDS, VM, VS, IssueControl
+from kernelcast.traces.issue_control import KM, LGKM, SCOREBOARDS, VM, VS, IssueControl
 
 __all__ = [
+    "KM",
     "LGKM",
     "SCOREBOARDS",
     "VM",

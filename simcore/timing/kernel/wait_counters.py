@@ -23,7 +23,7 @@ from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["with_counters"]
 
-_COUNTERS = 3
+_COUNTERS = 4
 Registers = tuple[int, ...]
 
 

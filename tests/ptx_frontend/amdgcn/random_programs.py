@@ -23,7 +23,7 @@ from tests.simcore.random_kernels import BUFFERS, SHAPES, random_buffers
 
 __all__ = ["LANES", "Comparison", "compared"]
 
-LANES = {"gfx90a": 64, "gfx1100": 32}
+LANES = {"gfx90a": 64, "gfx950": 64, "gfx1100": 32, "gfx1201": 32}
 """The architectures that are compared, with the lanes of their wavefronts."""
 _ARGUMENTS = (9, 3)
 _REASON = re.compile(r"(?:instruction|no code|\S+ is not translated).*")

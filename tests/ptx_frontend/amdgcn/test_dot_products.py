@@ -127,7 +127,7 @@ __global__ void halves(const pair *x, const pair *y, float *z) {
 
 @pytest.mark.parametrize("code", ["source", "native"])
 def test_functions_of_llvm(tmp_path: Path, code: str) -> None:
-    """As the intermediate representation, and as the instructions that LLVM makes of them."""
+    """The intermediate representation computes what the instructions do that LLVM makes of them."""
     file = tmp_path / "dots.hip"
     file.write_text(SOURCE)
     module = kc.load(file, options=["--offload-arch=gfx90a"])

@@ -307,8 +307,9 @@ def test_instructions_of_single_precision(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("v_dot4_i32_i8 v2, v1, v1, v1", "instruction 'v_dot4_i32_i8' .*: it is not executed"),
+        ("v_cvt_pk_fp8_f32 v2, v1, v1", "instruction 'v_cvt_pk_fp8_f32' .*: it is not executed"),
         ("v_max_f32_e64 v2, v1, v1 mul:2", "'v_max_f32_e64' of AMD's code: output modifiers"),
+        ("v_dot4_i32_i8 v2, v1, v1, v1 clamp", "'v_dot4_i32_i8' of AMD's code: output modifiers"),
         ("buffer_load_dword v2, off, s[8:11], 0", "a buffer that is not the memory of the work-i"),
         ("v_add_u32_e32 v2, src_lds_direct, v1", "operand 'src_lds_direct'"),
     ],

@@ -163,4 +163,4 @@ def test_hits_come_at_the_bandwidth_of_the_device_file(name: str) -> None:
 
 def test_no_other_gpu_has_one() -> None:
     found = [name for name in known_devices() if load_device(name).memory_side is not None]
-    assert found == ["mi300a", "mi300x", "mi355x", "rx-6900-xt", "rx-7900-xtx"]
+    assert found == ["mi300a", "mi300x", "mi355x", "rx-6900-xt", "rx-7900-xtx", "rx-9070-xt"]

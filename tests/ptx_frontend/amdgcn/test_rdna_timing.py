@@ -16,7 +16,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel, timing_fa
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 from tests.ptx_frontend.amdgcn.assembly import NARROW, lowered_for_rdna, walked
 
-DEVICE = {"gfx1030": "rx-6900-xt", "gfx1100": "rx-7900-xtx"}
+DEVICE = {"gfx1030": "rx-6900-xt", "gfx1100": "rx-7900-xtx", "gfx1201": "rx-9070-xt"}
 TRIPS = 40
 LOOP = "s_mov_b32 s8, {trips}; s_mov_b32 s9, 3;.LBB0_1:;{body}"
 END = "; s_add_i32 s8, s8, -1; s_cmp_lg_u32 s8, 0; s_cbranch_scc1 .LBB0_1"

@@ -133,7 +133,7 @@ def _add_products(
 def _wmma_of_floats(type_: str, site: Site) -> None:
     """`v_wmma_f32_16x16x16`: lane l has column l mod 16 of C, of whose rows every second one."""
     code = site.code
-    _check_narrow(site)
+    _check_layout(site, 16)
     is_turned, is_positive = _signs(site)[2]
     if is_turned or is_positive:
         raise code.refused("signs of what is added")
@@ -152,7 +152,7 @@ def _wmma_of_halves(type_: str, site: Site) -> None:
     They are rounded once, from sums in single precision.
     """
     code = site.code
-    _check_narrow(site)
+    _check_layout(site, 16)
     is_upper = _is_upper(site)
     upper = code.compute("shr.u32", 32, code.lane(), Immediate(4))
     column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
@@ -188,7 +188,7 @@ def _half_of_sum(site: Site, type_: str, word: Operand, is_upper: bool) -> Opera
 def _wmma_of_integers(bits: int, site: Site) -> None:
     """`v_wmma_i32_16x16x16_iu8` and `iu4`: `neg_lo` says which of A and B have signs."""
     code = site.code
-    _check_narrow(site)
+    _check_layout(site, bits)
     if "clamp" in site.instruction.modifiers:
         raise code.refused("sums that stop at the largest number")
     kinds = ["s" if is_signed else "u" for is_signed, _ in _signs(site)]
@@ -214,9 +214,12 @@ def _wmma_of_integers(bits: int, site: Site) -> None:
     _write(site, sums)
 
 
-def _check_narrow(site: Site) -> None:
+def _check_layout(site: Site, bits: int) -> None:
+    """RDNA 3 has each row of A twice in 32 lanes; RDNA 4 has half as many registers."""
     if site.code.is_wide:
         raise site.code.refused("matrices of wavefronts of 64 lanes")
+    if 32 * len(site.code.names(site.operands[1])) != _SIDE * bits:
+        raise site.code.refused("matrices as RDNA 4 lays them out")
 
 
 def _lowering_of_mfma(name: str) -> Callable[[Site], None]:

@@ -32,6 +32,12 @@ _WORD = ScalarType.B32
 _WORDS = {"dword": 1, "dwordx2": 2, "dwordx3": 3, "dwordx4": 4}
 _LDS = {"b32": 1, "b64": 2, "b96": 3, "b128": 4}
 _SCALAR_LOAD = re.compile(r"s_load_dword(?:x(\d+))?")
+_NARROW_LOADS = {
+    "s_load_u8": ScalarType.U8,
+    "s_load_i8": ScalarType.S8,
+    "s_load_u16": ScalarType.U16,
+    "s_load_i16": ScalarType.S16,
+}
 
 
 def _load(space: AddressSpace, words: int, site: Site) -> None:
@@ -130,58 +136,88 @@ class Arguments:
 
 def lower_scalar_load(site: Site, arguments: Arguments | None) -> bool:
     """Lowers `s_load_dword` and its kin, from `arguments` or from memory; False for others."""
-    match = _SCALAR_LOAD.fullmatch(site.opcode)
-    if match is None:
+    match, type_ = _SCALAR_LOAD.fullmatch(site.opcode), _NARROW_LOADS.get(site.opcode, _WORD)
+    if match is None and type_ is _WORD:
         return False
-    code, words = site.code, int(match[1] or 1)
+    code, words = site.code, int(match[1] or 1) if match else 1
     text = site.operands[2]
     is_constant = not code.names(text)
     distance = int(text, 0) if is_constant and text != "null" else 0
     distance += offset(site) + (arguments.first if arguments is not None else 0)
     found: list[Operand] = []
     if arguments is not None and is_constant:
-        found = [
-            _argument(site, arguments, distance + 4 * number, number) for number in range(words)
-        ]
+        found = [_argument(site, arguments, distance, number, type_) for number in range(words)]
     elif arguments is not None:
         base = code.compute("cvt.u64.u32", 64, code.single(text))
-        found = _loaded(site, Address(AddressSpace.PARAM, base, distance), words)
+        found = _loaded(site, Address(AddressSpace.PARAM, base, distance), words, type_)
     else:
         base = code.joined(*map(code.word, code.names(site.operands[1])))
         if not is_constant:
             more = code.compute("cvt.u64.u32", 64, code.single(text))
             base = code.compute("add.u64", 64, base, more)
-        found = _loaded(site, Address(AddressSpace.GLOBAL, base, distance), words)
+        found = _loaded(site, Address(AddressSpace.GLOBAL, base, distance), words, type_)
     code.set_scalar(site.operands[0], found)
     return True
 
 
-def _loaded(site: Site, address: Address, words: int) -> list[Operand]:
+def _loaded(site: Site, address: Address, words: int, type_: ScalarType) -> list[Operand]:
     found: list[Operand] = []
     guard, site.code.guard = site.code.guard, None
     for number in range(words):
         target: Register = site.code.register(32)
-        site.code.load(_WORD, further(address, 4 * number), (target,), is_main=number == 0)
+        site.code.load(type_, further(address, 4 * number), (target,), is_main=number == 0)
         found.append(target)
     site.code.guard = guard
     return found
 
 
-def _argument(site: Site, arguments: Arguments, distance: int, number: int) -> Operand:
+def _argument(
+    site: Site, arguments: Arguments, first: int, number: int, type_: ScalarType
+) -> Operand:
     """A word of the arguments; what lies between the last one and the sizes is undefined."""
+    distance = first + 4 * number
     sizes = -(-arguments.end // 8) * 8
     if distance >= sizes:
-        return arguments.size_word(distance - sizes)
+        return _size(site, arguments, distance - sizes, type_)
     if distance >= arguments.end:
         return Immediate(0)
-    if distance + 4 > arguments.end:
-        raise site.code.refused("a parameter of less than a word at the end")
+    code, is_main = site.code, number == 0
+    guard, code.guard = code.guard, None
+    if distance + type_.bytes <= arguments.end:
+        found = _parameter(site, type_, distance, is_main=is_main)
+    else:
+        found = _last_bytes(site, distance, arguments.end - distance, is_main=is_main)
+    code.guard = guard
+    return found
+
+
+def _parameter(site: Site, type_: ScalarType, distance: int, *, is_main: bool) -> Operand:
     target = site.code.register(32)
-    guard, site.code.guard = site.code.guard, None
-    address = Address(AddressSpace.PARAM, None, distance)
-    site.code.load(_WORD, address, (target,), is_main=number == 0)
-    site.code.guard = guard
+    place = Address(AddressSpace.PARAM, None, distance)
+    site.code.load(type_, place, (target,), is_main=is_main)
     return target
+
+
+def _last_bytes(site: Site, distance: int, count: int, *, is_main: bool) -> Operand:
+    """The word of which one to three bytes are the end of the last argument; zero above them."""
+    if count == 1:
+        return _parameter(site, ScalarType.U8, distance, is_main=is_main)
+    low = _parameter(site, ScalarType.U16, distance, is_main=is_main)
+    if count == 2:
+        return low
+    high = _parameter(site, ScalarType.U8, distance + 2, is_main=False)
+    moved = site.code.compute("shl.b32", 32, high, Immediate(16))
+    return site.code.compute("or.b32", 32, low, moved)
+
+
+def _size(site: Site, arguments: Arguments, distance: int, type_: ScalarType) -> Operand:
+    """A word of the sizes, or the part of one."""
+    word = arguments.size_word(distance - distance % 4)
+    if type_ is _WORD:
+        return word
+    kind = "s" if type_.is_signed else "u"
+    place = Immediate(8 * (distance % 4)), Immediate(type_.bits)
+    return site.main(f"bfe.{kind}32", 32, word, *place)
 
 
 MEMORY: Mapping[str, Lowering] = {

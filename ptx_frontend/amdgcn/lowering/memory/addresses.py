@@ -29,12 +29,18 @@ def offset(site: Site, name: str = "offset") -> int:
 
 
 def place_of(site: Site, space: AddressSpace, vector: str, scalar: str) -> Address:
-    """The address of an access: a pair of vector registers, or one and a pair of scalar ones."""
+    """The address of an access: a pair of vector registers, or one and a pair of scalar ones.
+
+    A scalar pair may point into the arguments of the launch, where narrow ones are read so.
+    """
     code = site.code
     if scalar in ("", "off"):
         return Address(space, code.joined(*map(code.word, code.names(vector))), offset(site))
-    base = code.joined(*map(code.word, code.names(scalar)))
     distance = code.compute("cvt.u64.u32", 64, code.single(vector))
+    argument = code.argument_at(scalar)
+    if argument is not None:
+        return Address(AddressSpace.PARAM, distance, argument + offset(site))
+    base = code.joined(*map(code.word, code.names(scalar)))
     return Address(space, code.compute("add.u64", 64, base, distance), offset(site))
 
 

@@ -51,7 +51,6 @@ _OLDER_NUMBERS = {
 }
 """What RDNA 2 calls them, of global and flat memory."""
 _EXCHANGES = ("wrxchg", "storexchg")
-_RETURNS = {"glc", "sc0"}
 
 
 def _parts(site: Site, operand: str, bits: int) -> list[Operand]:
@@ -80,9 +79,9 @@ def _update(
 
 
 def _atomic(space: AddressSpace, how: tuple[str, ScalarType], site: Site) -> None:
-    """An atomic; where it says `glc` or `sc0` the old value comes back, into the first operand."""
+    """An atomic; where a modifier says so the old value comes back, into the first operand."""
     operation, type_ = how
-    returns = bool(_RETURNS & set(site.instruction.modifiers))
+    returns = site.instruction.returns_old
     operands = site.operands[1:] if returns else site.operands
     address = place_of(site, space, operands[0], operands[2] if len(operands) > 2 else "")
     values = _parts(site, operands[1], type_.bits)

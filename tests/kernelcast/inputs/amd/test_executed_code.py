@@ -54,7 +54,7 @@ MATRIX_PRODUCT = "matrix_core_product"
 
 def lanes_of(architecture: str) -> int:
     """Lanes of a wavefront as LLVM compiles for it: 32 on RDNA."""
-    return 32 if architecture in ("gfx1030", "gfx1100") else 64
+    return 32 if architecture.startswith("gfx1") else 64
 
 
 def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
@@ -64,7 +64,7 @@ def machine_kernel(case: Case, architecture: str) -> RunnableKernel:
     return RunnableKernel(module.native.amd_kernel(symbol, architecture))
 
 
-NO_MATRIX_CORES = ("gfx803", "gfx1030", "gfx1100")
+NO_MATRIX_CORES = ("gfx803", "gfx1030", "gfx1100", "gfx1201")
 ROUNDED_TWICE = (
     *("star5_2d", "convolution2d", "fir", "multiply", "kmeans_assign", "nbody", "fft512"),
     "layernorm",
@@ -302,7 +302,9 @@ def test_code_is_as_long_as_llvm_makes_it(case: Case, architecture: str) -> None
     made = module.native.code(symbol, architecture)
     code = read_kernel(made.assembly, symbol, "code")
     (image,) = read_image(made.object).kernels.values()
-    assert sum(map(instruction_bytes, padded(code.instructions))) == len(image.content)
+    assert sum(
+        instruction_bytes(item, architecture) for item in padded(code.instructions, architecture)
+    ) == len(image.content)
 
 
 OCCUPANCY = {
@@ -313,6 +315,7 @@ OCCUPANCY = {
     "gfx950": "mi355x",
     "gfx1030": "rx-6900-xt",
     "gfx1100": "rx-7900-xtx",
+    "gfx1201": "rx-9070-xt",
 }
 
 

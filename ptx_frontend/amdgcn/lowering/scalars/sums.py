@@ -18,8 +18,6 @@ __all__ = ["SCALAR_SUMS"]
 _SUMS = {"s_add_u32": "add.u32", "s_sub_u32": "sub.u32"}
 _SIGNED_SUMS = {"s_add_i32": "add.s32", "s_sub_i32": "sub.s32"}
 _SYMBOL = re.compile(r"(?P<name>[^@]+)@rel32@(?P<half>lo|hi)(?P<distance>[+-]\d+)")
-_FROM_COUNTER = {"lo": 4, "hi": 12}
-"""How far the halves of the distance are behind the place that it counts from, bytes."""
 _ZERO = Immediate(0)
 
 
@@ -33,7 +31,7 @@ def _value(site: Site, index: int) -> Operand:
         raise site.code.refused(f"the content of {found['name']} is not known")
     site.code.addressed.add(found["name"])
     address = site.code.register(64)
-    offset = int(found["distance"]) - _FROM_COUNTER[found["half"]]
+    offset = int(found["distance"]) - site.code.behind_counter
     site.code.unguarded("mov.b64", address, SymbolAddress(found["name"], offset))
     return site.code.halves(address)[0 if found["half"] == "lo" else 1]
 
@@ -111,6 +109,13 @@ def _product_with_constant(site: Site) -> None:
     site.code.set_scalar(site.operands[0], [found])
 
 
+def _wide_sum(mnemonic: str, site: Site) -> None:
+    """Pairs of registers as numbers of 64 bits; the condition stays as it is."""
+    code = site.code
+    found = site.main(mnemonic, 64, code.wide(site.operands[1]), code.wide(site.operands[2]))
+    code.set_scalar(site.operands[0], code.halves(found))
+
+
 def _wide_field(kind: str, site: Site) -> None:
     """Offset in bits 5 to 0, width in bits 22 to 16 of the second operand."""
     code, how = site.code, site.integer(2)
@@ -131,6 +136,9 @@ SCALAR_SUMS: Mapping[str, Lowering] = {
     "s_addk_i32": _add_constant,
     **{f"s_lshl{n}_add_u32": partial(_shifted_sum, n) for n in range(1, 5)},
     "s_mulk_i32": _product_with_constant,
+    "s_add_nc_u64": partial(_wide_sum, "add.u64"),
+    "s_sub_nc_u64": partial(_wide_sum, "sub.u64"),
+    "s_mul_u64": partial(_wide_sum, "mul.lo.u64"),
     "s_bfe_u64": partial(_wide_field, "u"),
     "s_bfe_i64": partial(_wide_field, "s"),
 }

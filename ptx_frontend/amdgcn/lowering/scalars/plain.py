@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from kernelcast.ptx_frontend.amdgcn.lowering.scalar_bits import SCALAR_BITS
-from kernelcast.ptx_frontend.amdgcn.lowering.scalar_sums import SCALAR_SUMS
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.bits import SCALAR_BITS
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.floats import SCALAR_FLOATS
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.sums import SCALAR_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
@@ -305,6 +306,7 @@ SCALAR: Mapping[str, Lowering] = {
     "s_cselect_b64": _choose_mask,
     "s_getpc_b64": _program_counter,
     **SCALAR_SUMS,
+    **SCALAR_FLOATS,
 }
 _OF_64_BITS = ("s_ff1", "s_flbit", "s_brev", "s_bitset")
 MASK_OPCODES = frozenset(
@@ -333,6 +335,10 @@ _KEEP_SCC = (
     "s_mul",
     "s_getpc",
     "s_load",
+    "s_cvt",
+    *(f"s_{name}_f" for name in ("add", "sub", "mul", "min", "max")),
+    *("s_fmac", "s_fmaak", "s_fmamk", "s_rndne", "s_floor", "s_ceil", "s_trunc", "v_s_"),
+    *("s_add_nc", "s_sub_nc"),
     "s_waitcnt",
     "s_nop",
     "s_barrier",
