@@ -107,8 +107,9 @@ class _KernelLowering:
         self._code.keeps_halves = is_rdna(architecture)
         self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
         self._code.variables = frozenset((*source.symbols, *code.constants))
-        self._places = ArgumentPlaces(self._code)
+        self._places = ArgumentPlaces(self._code, code.instructions)
         self._code.argument_at = self._places.distance
+        self._code.is_in_arguments = self._places.is_computed
         end = max((p.offset + p.size for p in source.parameters), default=0)
         self._arguments = Arguments(end, self._size_word)
 
@@ -165,8 +166,6 @@ class _KernelLowering:
             lower_together(site, VECTOR)
         elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
             clamped(site)
-        elif opcode == "v_mov_b32" and self._places.has_half(instruction.operands[1]):
-            raise code.refused("the address of the arguments in vector registers")
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
             _lower_by_table(site, lower)
         else:
@@ -212,6 +211,7 @@ class _KernelLowering:
                 for register in range(number, number + count):
                     code.set_scalar(f"s{register}", [Immediate(0)])
             if name == "kernarg_segment_ptr":
+                code.set_scalar(f"s[{number}:{number + 1}]", [Immediate(0), Immediate(0)])
                 self._places.known[f"s{number}", f"s{number + 1}"] = 0
             number += count
         number += settings.get("user_sgpr_kernarg_preload_length", 0)

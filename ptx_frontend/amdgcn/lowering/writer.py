@@ -77,6 +77,8 @@ class Writer(InstructionWriter):
         """Those of them that instructions name."""
         self.argument_at: Callable[[str], int | None] = lambda _pair: None
         """Where among the arguments of the launch a pair of registers points to."""
+        self.is_in_arguments: Callable[[str], bool] = lambda _registers: False
+        """Whether registers hold a distance from the first argument."""
         self.behind_counter = 0
         """How far a constant of the instruction is behind what `s_getpc_b64` gave last, bytes."""
         self._words: dict[str, Register] = {}

@@ -155,7 +155,9 @@ def lower_scalar_load(site: Site, arguments: Arguments | None) -> bool:
         if not is_constant:
             more = code.compute("cvt.u64.u32", 64, code.single(text))
             base = code.compute("add.u64", 64, base, more)
-        found = _loaded(site, Address(AddressSpace.GLOBAL, base, distance), words, type_)
+        is_argument = code.is_in_arguments(site.operands[1])
+        space = AddressSpace.PARAM if is_argument else AddressSpace.GLOBAL
+        found = _loaded(site, Address(space, base, distance), words, type_)
     code.set_scalar(site.operands[0], found)
     return True
 

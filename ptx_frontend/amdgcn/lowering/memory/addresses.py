@@ -31,9 +31,11 @@ def offset(site: Site, name: str = "offset") -> int:
 def place_of(site: Site, space: AddressSpace, vector: str, scalar: str) -> Address:
     """The address of an access: a pair of vector registers, or one and a pair of scalar ones.
 
-    A scalar pair may point into the arguments of the launch, where narrow ones are read so.
+    Either may point into the arguments of the launch, where narrow ones are read so.
     """
     code = site.code
+    if code.is_in_arguments(vector) or (scalar not in ("", "off") and code.is_in_arguments(scalar)):
+        space = AddressSpace.PARAM
     if scalar in ("", "off"):
         return Address(space, code.joined(*map(code.word, code.names(vector))), offset(site))
     distance = code.compute("cvt.u64.u32", 64, code.single(vector))
