@@ -36,8 +36,15 @@ _State: TypeAlias = tuple[_Known, frozenset[str]]
 
 
 def _agreed(one: _State, other: _State) -> _State:
+    """What holds on two ways: a place that differs, or that one of them computes, is computed."""
     known = {pair: place for pair, place in one[0].items() if other[0].get(pair) == place}
-    return known, one[1] & other[1]
+    return known, (_lows(one) & _lows(other)) - _lows((known, frozenset()))
+
+
+def _lows(state: _State) -> frozenset[str]:
+    """The lower registers of all that points into the arguments."""
+    known, computed = state
+    return computed | {low for low, _ in known}
 
 
 def _halves(instruction: AsmInstruction) -> Iterator[AsmInstruction]:
@@ -158,7 +165,7 @@ class ArgumentPlaces:
 
     def _compute(self, instruction: AsmInstruction) -> None:
         """Takes note of whether what is written points to a distance of its own."""
-        lows = self.computed | {low for low, _ in self.known}
+        lows = _lows((self.known, self.computed))
         pointing: set[str] = set()
         for item in _halves(instruction):
             sources = item.operands[_results(item) :]
