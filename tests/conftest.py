@@ -72,6 +72,13 @@ _THESIS_CASES = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _what_is_left_stays() -> None:
+    """What earlier files left is not looked through again: that took a tenth of the time of all."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported stays: to look through its million objects takes half a second each time."""
