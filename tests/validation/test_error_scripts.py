@@ -16,7 +16,7 @@ from kernelcast.execution.code import Code
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.validation.measured import MEASURED
-from kernelcast.validation.measured_times import MeasuredRow, read_measured
+from kernelcast.validation.measured_times import read_measured
 
 ablation: Any = importlib.import_module("ablation")
 errors_of_gpu: Any = importlib.import_module("errors_of_gpu")
@@ -77,16 +77,31 @@ def test_a_device_with_all_parts_is_the_device() -> None:
 
 def test_steps_end_with_the_whole_device() -> None:
     """Reads of the constant cache take twice as long with the last part only."""
-    rows = read_measured(MEASURED / "h200.json").rows[:2]
     reads = micro_kernel([Step(Pipeline.CONSTANT, (9,), (i,)) for i in range(8)], 2000, 32, 132)
-
-    def kernel(row: MeasuredRow, code: Code) -> TimedKernel:
-        if row is rows[1]:
-            raise KernelcastError("not for this code")
-        return reads
-
-    found = ablation.errors(H200, rows, kernel)
-    assert [len(listed) for listed in found.values()] == [1] * (3 + len(ablation.PARTS))
-    times = [1.0 + listed[0] for listed in found.values()]
+    case = ablation.Case("h200", "k", "small", 1e-5)
+    found = ablation.errors(case, lambda case, code: reads)
+    assert len(found) == 3 + len(ablation.PARTS)
+    times = [1.0 + error for error in found.values()]
     assert times[-1] == pytest.approx(2 * times[-2], rel=0.02)
-    assert list(ablation.table(found))[-1].startswith("| and passes of the constant cache | 1 |")
+    first, *_, last = list(ablation.table([found, dict.fromkeys(found, 0.0)]))[2:]
+    assert first.startswith("| as the PTX is written | 2 |")
+    assert last.startswith("| and passes of the constant cache | 2 |")
+
+
+def test_a_code_that_cannot_run_says_why() -> None:
+    def kernel(case: Any, code: Code) -> TimedKernel:
+        raise KernelcastError("not for this code")
+
+    found = ablation.errors(ablation.Case("h200", "k", "small", 1.0), kernel)
+    assert str(found) == "h200: k small: not for this code"
+
+
+def test_cases_are_those_that_were_measured() -> None:
+    of_file = list(ablation.cases("v100-sxm2-published", 3))
+    rows = read_measured(MEASURED / "v100-sxm2-published.json").rows
+    assert [(case.device, case.measured_s) for case in of_file] == [
+        ("v100-sxm2", row.kernel_s) for row in rows
+    ]
+    of_set = list(ablation.cases("lattice-boltzmann", 1))
+    assert len(of_set) == 36  # three kernels on twelve GPUs
+    assert {tuple(case.sizes) for case in of_set} == {("width", "height", "depth")}
