@@ -155,7 +155,7 @@ def executed(case: Case, code: Code) -> TimedKernel:
 
 
 def cases(name: str, sample: int) -> Iterator[Case]:
-    """Those of a file of measurements, or so many of each kernel and device of a set of times."""
+    """Yields those of a file of measurements, or so many of each kernel and device of a set."""
     if name in table_names(MEASURED):
         for row in evenly(read_table(name, MEASURED).rows, sample):
             yield Case(row.device, row.workload, row.size, row.time_s, row.sizes)

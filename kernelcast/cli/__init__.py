@@ -6,6 +6,7 @@ everything; nothing imports it.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -156,12 +157,18 @@ def kernelcast_command(
     """
 
 
+@functools.cache
+def _command() -> Any:
+    """All commands as `main` calls them; typer would make them anew each time."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, by default the process's own; returns the exit status."""
     fill_closed_streams()
     found = 0
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="kernelcast")
+        _command()(args=None if arguments is None else list(arguments), prog_name="kernelcast")
     except SystemExit as status:
         found = status.code if isinstance(status.code, int) else BAD_INPUT
         if isinstance(status.__context__, BrokenPipeError):  # rich ends so where nobody reads help

@@ -154,8 +154,10 @@ def _explicit(device: Device, old: Facts, changes: Changes) -> dict[str, Scalar]
 
 def _known(device: Device, old: Facts, given: str) -> str:
     name = ALIASES.get(given, given)
+    if name in old:
+        return name
     absent = absent_facts(device)
-    if name in old or name in absent or name in _sections(old):
+    if name in absent or name in _sections(old):
         return name
     if name.partition(".")[0] in optional_sections(device):
         return name

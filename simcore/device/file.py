@@ -290,12 +290,11 @@ class _Reader:
         """
         if not isinstance(entries, Mapping):
             raise self._error(name, f"must be a section [{name}]")
-        types = _types_of(facts)
-        names = {item.name: item.default is MISSING for item in fields(facts)}
-        self._reject_unknown(entries, names, f"{name}.")
+        known = _fields_of(facts)
+        self._reject_unknown(entries, known, f"{name}.")
         return {
-            key: self._field(f"{name}.{key}", entries, _given(types[key]))
-            for key, is_needed in names.items()
+            key: self._field(f"{name}.{key}", entries, kind)
+            for key, (kind, is_needed) in known.items()
             if is_needed or key in entries
         }
 
@@ -351,10 +350,11 @@ class _Reader:
         return key in _MAY_BE_ZERO if of_model is None else name in of_model.may_be_zero
 
     def _member(self, key: str, kind: type[Member], value: Any) -> Member:
-        known = [member.value for member in kind]
-        if value not in known:
-            raise self._error(key, f"must be one of {', '.join(known)}, got {value!r}")
-        return kind(value)
+        try:
+            return kind(value)
+        except ValueError:
+            known = ", ".join(member.value for member in kind)
+            raise self._error(key, f"must be one of {known}, got {value!r}") from None
 
     def _reject_unknown(self, found: Iterable[str], known: Any, prefix: str) -> None:
         for key in found:
@@ -373,14 +373,13 @@ class _Reader:
 
 
 @cache
-def _types_of(facts: type[Any]) -> dict[str, Any]:
-    """The types of a dataclass's fields; a changed device asks for those of all sections."""
-    return get_type_hints(facts)
-
-
-def _given(expected: Any) -> Any:
-    """The type of a fact that is there: `float` of `float | None`."""
-    return next(kind for kind in (*get_args(expected), expected) if kind is not NoneType)
+def _fields_of(facts: type[Any]) -> dict[str, tuple[Any, bool]]:
+    """The type of each field, `float` of `float | None`, and whether it must be given."""
+    types = {
+        name: next(kind for kind in (*get_args(hint), hint) if kind is not NoneType)
+        for name, hint in get_type_hints(facts).items()
+    }
+    return {item.name: (types[item.name], item.default is MISSING) for item in fields(facts)}
 
 
 def _ceilings(observations: Sequence[Observation]) -> dict[str, float]:

@@ -15,7 +15,16 @@ from kernelcast.simcore.host.llvm import CompiledModule, common_processor, load_
 from kernelcast.simcore.host.machine_words import ResultReader, layout_of
 from kernelcast.simcore.host.ready_code import ENTRY, find_code, is_ready, keep_code
 
-__all__ = ["bound", "compiled", "inlined", "intrinsic", "is_compiled", "noinline", "unlikely"]
+__all__ = [
+    "bound",
+    "bound_together",
+    "compiled",
+    "inlined",
+    "intrinsic",
+    "is_compiled",
+    "noinline",
+    "unlikely",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -99,19 +108,27 @@ class _Loaded:
         return self._reader.read(results)
 
 
+class _Known:
+    """Arguments that are made into words once; their arrays live as long."""
+
+    def __init__(self, arguments: tuple[Any, ...]) -> None:
+        self.arguments = arguments
+        self.layout, words = layout_of(arguments)
+        self.words = words.packed()
+
+
 class _Bound:
     """A compiled function whose last arguments are known."""
 
-    def __init__(self, function: _Compiled, last: tuple[Any, ...]) -> None:
+    def __init__(self, function: _Compiled, last: _Known) -> None:
         self._function = function
-        self._last = last  # arrays live as long
-        self._layout, words = layout_of(last)
-        self._words = words.packed()
+        self._last = last
 
     def __call__(self, *first: Any) -> Any:
         layout, words = layout_of(first)
-        loaded = self._function.loaded(f"{layout};{self._layout}", (*first, *self._last))
-        return loaded.call(words.packed() + self._words)
+        all_of_them = f"{layout};{self._last.layout}" if first else self._last.layout
+        loaded = self._function.loaded(all_of_them, (*first, *self._last.arguments))
+        return loaded.call(words.packed() + self._last.words)
 
 
 def compiled(function: Function) -> Function:
@@ -130,7 +147,18 @@ def bound(function: Callable[..., Result], *last: Any) -> Callable[..., Result]:
 
     A hundred arrays take 0.2 ms. They must not be resized.
     """
-    return cast("Callable[..., Result]", _Bound(cast(_Compiled, function), last))
+    return bound_together((function,), *last)[0]
+
+
+def bound_together(
+    functions: Sequence[Callable[..., Result]], *last: Any
+) -> tuple[Callable[..., Result], ...]:
+    """Several functions as of `bound`, whose last arguments are made into words once for all."""
+    known = _Known(last)
+    return tuple(
+        cast("Callable[..., Result]", _Bound(cast(_Compiled, function), known))
+        for function in functions
+    )
 
 
 def inlined(function: Function) -> Function:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.host.compiled import bound_together
 from kernelcast.simcore.timing.kernel.stall_reasons import (
     ISSUED,
     REASON_COUNT,
@@ -116,10 +119,10 @@ class SmSimulator:
     ) -> None:
         _check_slots(thread_blocks_per_sm * arrays.warps, machine.schedulers)
         self._arrays = arrays
-        self.machine = machine
+        self._machine = machine
         self._total = thread_blocks
         self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm, counts_warps)
-        self._account = account_records(self._state.account)
+        self._bind()
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
         self._skipped_instructions = 0
@@ -127,6 +130,23 @@ class SmSimulator:
         self._first_row = np.append(arrays.first_row, arrays.rows)
         self._skipped_residence = 0
         self._walked_by_another = 0
+
+    def _bind(self) -> None:
+        """Binds what reads and writes the state, once for each state and machine."""
+        self._account = account_records(self._state.account)
+        of_state: tuple[Callable[..., Any], ...] = (sm_cycles.walk, sm_cycles.settle, let_one_go)
+        at = self._arrays, self._machine, self._state
+        self._go_on, self._settle, self._let_one_go = bound_together(of_state, *at)
+
+    @property
+    def machine(self) -> Machine:
+        """What the SM is, and what it has of L2 and DRAM."""
+        return self._machine
+
+    @machine.setter
+    def machine(self, machine: Machine) -> None:
+        self._machine = machine
+        self._bind()
 
     @property
     def dispatched(self) -> int:
@@ -153,7 +173,7 @@ class SmSimulator:
         other._total -= 1
         other._state = copied(self._state)
         other._state.counts[TOTAL] -= 1
-        other._account = account_records(other._state.account)
+        other._bind()
         other._walked_by_another = self._issued
         return other
 
@@ -169,13 +189,12 @@ class SmSimulator:
             before = min(NEVER, int(before_cycle) - self._skipped_cycles)
         target = wanted - self._skipped_thread_blocks
         self._walk(target, before)
-        return self._snapshot(int(sm_cycles.settle(self._arrays, self.machine, self._state)))
+        return self._snapshot(int(self._settle()))
 
     def _walk(self, target: int, before: int) -> None:
-        at = self._arrays, self.machine, self._state
-        sm_cycles.walk(*at, target, before)
-        while self._state.counts[COMPLETED] < target and let_one_go(*at):
-            sm_cycles.walk(*at, target, before)
+        self._go_on(target, before)
+        while self._state.counts[COMPLETED] < target and self._let_one_go():
+            self._go_on(target, before)
 
     def finish(self) -> Snapshot:
         """Runs what is left, waits for stores."""
@@ -184,7 +203,7 @@ class SmSimulator:
 
     def _drain(self, ended: int) -> int:
         """Cycles, of whole slots, until the last store is done, or the last atomic."""
-        machine, state = self.machine, self._state
+        machine, state = self._machine, self._state
         left = state.clocks[STORE_DONE] + self._skipped_cycles - ended
         turns: int = max(0, math.ceil(left / machine.issue_cycles))
         row, reason = (

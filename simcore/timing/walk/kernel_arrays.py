@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.device.timing_facts import TimingFacts
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.host.shared_tables import SharedTables
-from kernelcast.simcore.timing.kernel.amd_rows import is_scalar_load
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.event_rows import event_rows
 from kernelcast.simcore.timing.walk.missed_lines import miss_columns, traffic_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
+from kernelcast.simcore.timing.walk.result_cycles import results, scalar_loads, sooner
 from kernelcast.simcore.timing.walk.warps_in_pieces import pieces_of_a_warp
 from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
@@ -131,6 +130,9 @@ _KIND: dict[Pipeline, int] = {
     Pipeline.NONE: NONE,
 }
 
+_HAS_PASSES = np.isin(np.arange(KINDS), (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
+"""Whether each kind has rows by passes."""
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Column = npt.NDArray[np.int32]
@@ -219,7 +221,7 @@ def kernel_arrays(
     Those that are in `tables` already are not made again.
     """
     timing, tables = timing_facts(device), tables or SharedTables()
-    kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
+    kinds = tables.once(_kinds, kernel.pipeline).copy()
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
     kinds, is_told = _with_phases(kinds, kernel.paths, without)
     cells = tables.once(phase_cells, kernel.paths, is_told)
@@ -237,15 +239,16 @@ def kernel_arrays(
         kernel.wavefronts,
         np.where(is_global, kernel.levels.bytes_per_lane, 0.0),
         timing.l1_wavefront_bytes,
-        _has_passes(kinds),
+        _HAS_PASSES[kinds],
         len(cells.of_event) > 0,
     )
     row_pc = events.row_pc
-    by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
+    by_pc = *miss_columns(kernel.levels, device), results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
     pieces = tables.once(pieces_of_a_warp, kernel.paths, len(kinds))
     traffic_by_pc = traffic_columns(kernel.levels, kernel.is_store, device)
-    moved_by_pc = *traffic_by_pc, _sooner(kernel, timing, without), pieces
+    is_scalar = tables.once(scalar_loads, kernel.instructions, len(kinds))
+    moved_by_pc = *traffic_by_pc, sooner(is_scalar, timing, without), pieces
     moved = [column[row_pc] for column in moved_by_pc]
     code_rows = code[row_pc]
     code_rows[:, FETCH_LINE] = lines[row_pc]
@@ -273,6 +276,10 @@ def kernel_arrays(
     )
 
 
+def _kinds(pipelines: Sequence[Pipeline]) -> npt.NDArray[np.int8]:
+    return np.array([_KIND[pipeline] for pipeline in pipelines], np.int8)
+
+
 def _with_phases(
     kinds: npt.NDArray[np.int8], paths: WarpPaths, without: frozenset[Component]
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
@@ -291,11 +298,6 @@ def _with_phases(
         found[tells & (kinds != LOAD) & (kinds != COMMIT)] = ARRIVE
         found[(tells | waits) & is_barrier] = MEET
     return found, (found > NONE) & (found != AWAIT)
-
-
-def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Whether the kind of each pc has rows by passes."""
-    return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
 
 
 def _code(
@@ -373,28 +375,3 @@ def _schedule(
     table[:, UNIT_TURNS] = schedule.unit_turns
     table[:, BYTES] = schedule.bytes
     return table
-
-
-def _sooner(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> Floats:
-    """Cycles by which what a scalar load finds is there before what L1 has for lanes, by pc."""
-    found = np.zeros(len(kernel.pipeline))
-    if Component.MEMORY_LATENCY not in without:
-        less = timing.l1_latency_cycles - timing.constant_latency_cycles
-        found[: len(kernel.instructions)] = [
-            max(0.0, less) if is_scalar_load(row) else 0.0 for row in kernel.instructions
-        ]
-    return found
-
-
-def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
-    """Cycles from the issue of a tensor operation to its result, or of atomics, by pc."""
-    atomic = kernel.atomic_cycles
-    others: Floats = np.zeros(len(kernel.pipeline)) if atomic is None else atomic
-    if kernel.tensor_latency is None:
-        return others
-    latency: Floats = np.ceil(kernel.tensor_latency)
-    if Component.ARITHMETIC_LATENCY in without:
-        latency = np.minimum(latency, 1.0)
-    is_tensor = np.array([item is Pipeline.TENSOR for item in kernel.pipeline], np.bool_)
-    found: Floats = np.where(is_tensor, latency, others)
-    return found

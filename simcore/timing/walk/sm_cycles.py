@@ -356,7 +356,7 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
 
 @compiled
 def walk(
-    kernel: KernelArrays, machine: Machine, state: SmState, completed: int, before: int
+    completed: int, before: int, kernel: KernelArrays, machine: Machine, state: SmState
 ) -> None:
     """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
 
