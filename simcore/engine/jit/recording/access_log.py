@@ -102,10 +102,7 @@ class AccessLog:
         counted = self.counted.take()
         if self._marks:
             self._mark(rows)
-        made = _resized(self._rows, rows, rows)
-        accesses = _by_warp(
-            AccessTable(made.pc, made.warp, made.time, made.stage, made.address, made.pattern)
-        )
+        accesses = _by_warp(self._rows, rows)
         of_counted = self.counted.patterns
         table = PatternTable(
             np.concatenate((self._store.mask[:patterns], of_counted.mask)),
@@ -184,12 +181,15 @@ def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> Patt
     )
 
 
-def _by_warp(table: AccessTable) -> AccessTable:
-    """The accesses warp after warp, so that not each of many sinks has to put them so."""
-    if (table.warp[1:] >= table.warp[:-1]).all():
-        return table
-    order = np.argsort(table.warp, kind="stable")
-    return AccessTable(**{name: column[order] for name, column in vars(table).items()})
+def _by_warp(rows: Rows, used: int) -> AccessTable:
+    """A copy of the first `used` accesses, warp after warp, so that no sink has to put them so."""
+    made = AccessTable(rows.pc, rows.warp, rows.time, rows.stage, rows.address, rows.pattern)
+    columns = {name: column[:used] for name, column in vars(made).items()}
+    warp = columns["warp"]
+    if (warp[1:] >= warp[:-1]).all():
+        return AccessTable(**{name: column.copy() for name, column in columns.items()})
+    order = np.argsort(warp, kind="stable")
+    return AccessTable(**{name: column[order] for name, column in columns.items()})
 
 
 def _new_rows(size: int) -> Rows:
