@@ -190,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workload", default="", help="only workloads whose name holds this")
     parser.add_argument("--device", action="append", help="only rows of this device, of sets")
     parser.add_argument("--sample", type=int, default=3, help="rows of each kernel of a set")
+    parser.add_argument("--most", type=int, help="at most so many rows, in equal steps")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args(arguments)
     chosen = [
@@ -198,7 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for case in cases(name, options.sample)
         if options.workload in case.workload and case.device in (options.device or [case.device])
     ]
-    chosen.sort(key=lambda case: -case.measured_s)  # the longest first
+    taken = min(options.most or len(chosen), len(chosen))
+    chosen = [chosen[place * len(chosen) // taken] for place in range(taken)]
     with show_stages() as progress:
         found = in_processes(
             partial(errors, kernel=executed),
@@ -206,6 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             [case.name for case in chosen],
             options.jobs,
             progress,
+            [case.measured_s for case in chosen],
         )
     for item in found:
         if isinstance(item, KernelcastError):

@@ -21,18 +21,23 @@ def in_processes(
     names: Sequence[str],
     processes: int,
     progress: StageProgress | None = None,
+    work: Sequence[float] = (),
 ) -> list[Result]:
     """The function of each task, in their order; in this process where one is enough.
 
     Function, tasks and results must be such that pickle takes them. `progress` is told of `names`,
     one for each task, which began (here) or ended (elsewhere) last, and the share that is done.
+    Tasks of most `work`, in any unit, begin first, so that none of them runs alone in the end.
     """
     if min(processes, len(tasks)) <= 1:
         return list(_here(function, tasks, names, progress))
     results: list[Result | None] = [None] * len(tasks)
     with ProcessPoolExecutor(min(processes, len(tasks)), get_context("spawn")) as pool:
+        order = list(range(len(tasks)))
+        if work:
+            order.sort(key=lambda place: -work[place])
         places: dict[Future[Result], int] = {
-            pool.submit(function, task): place for place, task in enumerate(tasks)
+            pool.submit(function, tasks[place]): place for place in order
         }
         try:
             for done, future in enumerate(as_completed(places), 1):

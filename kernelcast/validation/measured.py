@@ -86,9 +86,9 @@ def validate_measured(
             told = f"{measured.device.name}, {measured.device.date}"
             rows += [_Row(device, told, row) for row in measured.rows]
     predict = partial(_predicted, models=tuple(models) or tuple(MODELS), trust=trust, code=code)
-    found = in_processes(
-        predict, rows, [f"{row.device}: {row.name}" for row in rows], processes, progress
-    )
+    names = [f"{row.device}: {row.name}" for row in rows]
+    work = [row.measured.kernel_s for row in rows]  # long launches as a rule are long to simulate
+    found = in_processes(predict, rows, names, processes, progress, work)
     return ValidationReport(
         "measured",
         tuple(time for row in found for time in row.times),

@@ -81,7 +81,8 @@ def validate_table(
         groups[row.device, row.workload].append((place, row))
     predict = partial(_predicted_group, table, tuple(models) or tuple(MODELS), code, source_of)
     names = [f"{device}: {workload}" for device, workload in groups]
-    found = in_processes(predict, list(groups.values()), names, processes, progress)
+    work = [len(group) for group in groups.values()]
+    found = in_processes(predict, list(groups.values()), names, processes, progress, work)
     times = dict(item for group in found for item in group.times)
     notes = sum((group.notes for group in found), Counter[str]())
     return ValidationReport(
