@@ -72,9 +72,11 @@ def load(
     a cubin, a fat binary, an object, a shared library or an executable. A kernel with an
     unsupported instruction raises when it is asked for, the others still run.
 
-    `arch` such as `sm_80` is what a `.cu` file is compiled for, by default sm_75, or which PTX of a
-    fat binary is taken, else which machine code, by default the newest; a `.cl` file is compiled to
-    PTX with it and to LLVM IR without; a HIP source knows it, by default gfx90a, by its macro.
+    `arch` such as `sm_80` is what a `.cu` file is compiled for: by default sm_75, or the first
+    newer one that it needs, and for machine code the architecture of each device. Of a fat binary
+    it names the PTX that is taken, else the machine code, by default the newest; a `.cl` file is
+    compiled to PTX with it and to LLVM IR without; a HIP source knows it, by default gfx90a, by its
+    macro.
     `options` go to the compiler, NVRTC or clang, `include` are its folders of headers, `names` the
     instances of templates that are wanted, `scale<float>`, or the kernels of a library.
 

@@ -46,9 +46,10 @@ _HARMLESS = re.compile(
 class CompilerOptions:
     """`options` go to the compiler as they are, `include` are its folders of headers.
 
-    `architecture` empty: the oldest that NVRTC knows for CUDA C++; LLVM IR instead of PTX of
-    OpenCL C. `names` are C++ names of instances of templates that nothing in the source makes,
-    `scale<float>`. `confined_to`: the folder that a foreign source may include files of.
+    `architecture` empty: for CUDA C++ the oldest that NVRTC knows, and for machine code that of
+    each device; LLVM IR instead of PTX of OpenCL C. `names` are C++ names of instances of templates
+    that nothing in the source makes, `scale<float>`. `confined_to`: the folder that a foreign
+    source may include files of.
     """
 
     architecture: str = ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -22,13 +21,14 @@ from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, include
 from kernelcast.inputs.amd.opencl_code import opencl_code
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE, compile_cuda
+from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE
+from kernelcast.inputs.cuda.device_code import cuda_module
 from kernelcast.inputs.embedded_code import load_embedded
 from kernelcast.inputs.embedded_native import EmbeddedNative
 from kernelcast.inputs.fat_binary import is_fat_binary
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_ir
 from kernelcast.inputs.native.cubins import kernels_of
-from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
+from kernelcast.inputs.native.sources import AssembledPtx
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.inputs.signatures import declared_elements
@@ -62,10 +62,7 @@ def load_source(
 def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
     if includes_hip(_text_of(file)):
         return _hip(file, options)
-    made = compile_cuda(file, options)
-    elements = declared_elements(_text_of(file))
-    module = ptx_module(made.ptx, f"{file} (PTX)", made.names, elements)
-    return replace(module, note=made.note)
+    return cuda_module(file, options, _text_of(file))
 
 
 def _hip(file: Path, options: CompilerOptions) -> LoadedModule:

@@ -38,12 +38,16 @@ class AssembledPtx(TranslatablePtx):
             raise InputError(f"{module.path}: the machine code has no kernel {name!r}")
         return found[name]
 
+    def text_for(self, _architecture: int) -> str:
+        """The PTX that machine code of an architecture is made of."""
+        return self.text()
+
     def _module(self, name: str, architecture: int) -> Module:
         known = self.modules.setdefault(architecture, [])
         for module in known:
             if name in module.kernels or name in module.rejected:
                 return module
-        text = self.text()
+        text = self.text_for(architecture)
         module = assembled_kernel(
             text, architecture_name(text, architecture), self.module.path, self.module, name
         )
