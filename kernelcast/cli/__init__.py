@@ -157,9 +157,9 @@ def kernelcast_command(
     """
 
 
-@functools.cache
-def _command() -> Any:
-    """All commands as `main` calls them; typer would make them anew each time."""
+@functools.lru_cache(maxsize=1)
+def _command(*_offered: object) -> Any:
+    """All commands as `main` calls them, made anew where another one is offered."""
     return typer.main.get_command(app)
 
 
@@ -168,7 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fill_closed_streams()
     found = 0
     try:
-        _command()(args=None if arguments is None else list(arguments), prog_name="kernelcast")
+        command = _command(*app.registered_commands, *app.registered_groups)
+        command(args=None if arguments is None else list(arguments), prog_name="kernelcast")
     except SystemExit as status:
         found = status.code if isinstance(status.code, int) else BAD_INPUT
         if isinstance(status.__context__, BrokenPipeError):  # rich ends so where nobody reads help
