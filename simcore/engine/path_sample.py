@@ -22,7 +22,7 @@ from kernelcast.simcore.engine.reference.watchdog import Watchdog
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
-from kernelcast.simcore.isa.analysis.unread_products import without_unread_products
+from kernelcast.simcore.isa.analysis.unread_values import without_unread_values
 from kernelcast.simcore.isa.ir.kernel import GRID, Kernel
 from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits, materialised
@@ -86,7 +86,7 @@ def record_paths(
         return PathSample(None, "all thread blocks of the grid wait for each other")
     check_warp_width(kernel, warp_width)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
-    kernel = without_unread_products(kernel)
+    kernel = without_unread_values(kernel)
     launch = launch.materialised() if reads_data else _with_zeros(launch)
     journal = StoreJournal()
     heap = {} if launch.memory is None else launch.memory.memory.heap_state()

@@ -1,4 +1,4 @@
-"""Kernels without the matrix products that decide no path and no address.
+"""Kernels without the arithmetic and the matrix products that decide no path and no address.
 
 Backward slices as in `slices`, but through memory as well: where the slice reads a kind of memory,
 what is stored there belongs to it. Words of mbarriers are apart: only operations on mbarriers may
@@ -40,11 +40,11 @@ from kernelcast.simcore.isa.matrix.tensor_memory import (
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["without_unread_products"]
+__all__ = ["without_unread_values"]
 
 
 class _Memory(Enum):
-    """What a product's result may be kept in until something reads it."""
+    """What a result may be kept in until something reads it."""
 
     GLOBAL = "global"
     SHARED = "shared"
@@ -61,14 +61,12 @@ _OF_SPACE = {
 
 
 @once_per_kernel
-def without_unread_products(kernel: Kernel) -> Kernel:
-    """The kernel without the matrix products that no path and no address depends on.
+def without_unread_values(kernel: Kernel) -> Kernel:
+    """The kernel without arithmetic and matrix products that no path and no address depends on.
 
-    It takes the same paths to the same addresses; what the left-out products would have written
-    stays as it was. They still count, with their guards and the accesses that belong to them.
+    It takes the same paths to the same addresses; what is left out leaves registers and memory as
+    they were. It still counts, with its guards and the accesses that belong to it.
     """
-    if not any(map(_is_product, kernel.instructions)):
-        return kernel
     needed = _Dependences(kernel).needed()
     blocks = tuple(
         replace(
@@ -80,13 +78,9 @@ def without_unread_products(kernel: Kernel) -> Kernel:
     return replace(kernel, blocks=blocks)
 
 
-def _is_product(instruction: Instruction) -> bool:
-    if isinstance(instruction, TensorMemoryOperation):
-        return isinstance(instruction.operation, TensorProduct)
-    return isinstance(instruction, WarpOperation) and isinstance(instruction.opcode, MatrixOpcode)
-
-
 def _left_out(instruction: Straight) -> Straight:
+    if isinstance(instruction, Compute):
+        return replace(instruction, destinations=(), sources=())
     if isinstance(instruction, TensorMemoryOperation):
         if isinstance(instruction.operation, TensorProduct):
             operation = replace(instruction.operation, is_left_out=True)

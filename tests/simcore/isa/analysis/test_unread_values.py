@@ -1,4 +1,4 @@
-"""Paths recorded without the products that decide none: the same as with them."""
+"""Paths recorded without the arithmetic and products that decide none: the same as with them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine import execute, path_sample
 from kernelcast.simcore.engine.path_sample import record_paths
-from kernelcast.simcore.isa.analysis.unread_products import without_unread_products
-from kernelcast.simcore.isa.ir.kernel import Kernel, TensorMemoryOperation, WarpOperation
+from kernelcast.simcore.isa.analysis.unread_values import without_unread_values
+from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, TensorMemoryOperation, WarpOperation
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.traces.pattern_table import PatternTable
@@ -116,7 +116,7 @@ def recorded(kernel: Kernel) -> WarpPaths:
 def is_the_same_without(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the paths are those with all products."""
     found = columns(recorded(kernel))
-    monkeypatch.setattr(path_sample, "without_unread_products", lambda kernel: kernel)
+    monkeypatch.setattr(path_sample, "without_unread_values", lambda kernel: kernel)
     wanted = columns(recorded(kernel))
     assert len(wanted) > 5
     return all(np.array_equal(found[name], wanted[name]) for name in wanted)
@@ -127,7 +127,7 @@ def test_what_decides_a_path_is_computed(
     name: str, compile_ptx: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = compile_ptx(PRODUCT + DECIDED[name] + END, PARAMETERS)
-    assert all(products(without_unread_products(kernel)))
+    assert all(products(without_unread_values(kernel)))
     assert is_the_same_without(kernel, monkeypatch)
 
 
@@ -149,13 +149,28 @@ def test_the_rest_is_left_out(
 ) -> None:
     end = "ret;" if name == "other memory is read" else END
     kernel = compile_ptx(PRODUCT + UNDECIDED[name] + end, PARAMETERS)
-    assert not any(products(without_unread_products(kernel)))
+    assert not any(products(without_unread_values(kernel)))
     assert is_the_same_without(kernel, monkeypatch)
 
 
-def test_kernels_without_products_stay_as_they_are(compile_ptx: Compile) -> None:
-    kernel = compile_ptx("ret;")
-    assert without_unread_products(kernel) is kernel
+def computed(kernel: Kernel) -> list[str]:
+    """What is left of the arithmetic."""
+    return [i.mnemonic for i in kernel.instructions if isinstance(i, Compute) and i.destinations]
+
+
+@pytest.mark.parametrize("load", ["ld.global.u32", "ld.shared.u32"])
+def test_arithmetic_that_is_only_stored_is_left_out(
+    load: str, compile_ptx: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The address, and the trips by it, are computed; what is added up is not."""
+    base = "%rd4" if load.startswith("ld.global") else "%r9"
+    body = f"""{PRODUCT} mov.u32 %r20, 3; mov.u32 %r21, 0;
+        AGAIN: {load} %r22, [{base}]; mad.lo.u32 %r21, %r22, %r22, %r21; sub.u32 %r20, %r20, 1;
+        setp.ne.u32 %p5, %r20, 0; @%p5 bra AGAIN; st.global.u32 [%rd4], %r21; ret;"""
+    kernel = compile_ptx(body, PARAMETERS)
+    assert "mad.lo.u32" not in computed(without_unread_values(kernel))
+    assert {"sub.u32", "setp.ne.u32"} <= set(computed(without_unread_values(kernel)))
+    assert is_the_same_without(kernel, monkeypatch)
 
 
 LOOP = "AGAIN: sub.u32 %w, %w, 1; setp.gt.s32 %p1, %w, 0; @%p1 bra AGAIN;"
@@ -179,7 +194,7 @@ def test_products_in_tensor_memory(after: str, is_needed: bool) -> None:
     kernel = read_ptx(text, "k.ptx").kernels["k"]
     left_out = [
         i.operation.is_left_out
-        for i in without_unread_products(kernel).instructions
+        for i in without_unread_values(kernel).instructions
         if isinstance(i, TensorMemoryOperation) and isinstance(i.operation, TensorProduct)
     ]
     assert left_out == [not is_needed]
