@@ -14,10 +14,8 @@ from kernelcast.errors import CompilationError
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda.cuda_source import DEFAULT_ARCHITECTURE, CompiledCuda, compile_cuda
-from kernelcast.inputs.native.sources import AssembledPtx
+from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.signatures import declared_elements
-from kernelcast.ptx_frontend import read_ptx
-from kernelcast.simcore.isa.ir.element_types import with_elements
 
 __all__ = ["cuda_module"]
 
@@ -49,16 +47,15 @@ def cuda_module(file: Path, options: CompilerOptions, source: bytes) -> LoadedMo
     does.
     """
     architecture, made = _for_first(file, options)
-    module = read_ptx(made.ptx, f"{file} (PTX)")
-    told = with_elements(module, declared_elements(source))
+    loaded = ptx_module(made.ptx, f"{file} (PTX)", made.names, declared_elements(source))
     if options.architecture:
-        return LoadedModule(told, made.names, AssembledPtx(lambda: made.ptx, told), made.note)
+        return replace(loaded, note=made.note)
 
     def compiled(name: str) -> CompiledCuda:
         return made if name == architecture else _compiled_for(file, options, name)
 
-    native = _CodeOfDevices(lambda: made.ptx, told, compiled=compiled)
-    return LoadedModule(told, made.names, native, _note(made.note, architecture))
+    native = _CodeOfDevices(lambda: made.ptx, loaded.module, compiled=compiled)
+    return replace(loaded, native=native, note=_note(made.note, architecture))
 
 
 def _for_first(file: Path, options: CompilerOptions) -> tuple[str, CompiledCuda]:
