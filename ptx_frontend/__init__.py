@@ -1,7 +1,7 @@
 """Front ends: every source of kernels becomes one `Module` of the intermediate representation.
 
 `ptx` reads PTX, `llvm` LLVM IR, `spirv` SPIR-V by way of LLVM IR; `images` holds what texels take
-in any of them; `amd_matrix_shape` where AMD's code and LLVM IR have elements of matrices. Front
+in any of them; `amd_matrix` products of AMD's matrix cores, of its code and of LLVM IR. Front
 ends import `simcore`; `spirv` ends in `llvm`, which writes instructions with the builders of `ptx`.
 """
 

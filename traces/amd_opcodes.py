@@ -85,9 +85,21 @@ _DUAL_FLOAT = re.compile(r"v_dual_([a-z]+)_f32")
 _BRANCHES = ("s_branch", "s_cbranch", "s_endpgm", "s_setpc", "s_swappc", "s_call", "s_trap")
 _SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_dcache", "s_memtime", "s_memrealtime")
 _MATRIX = re.compile(
-    r"v_mfma_(?:f32|f64|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_(?P<blocks>\d+)b)?_?(?P<type>[a-z]+\d+)"
+    r"v_mfma_(?:f32|f64|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)"
+    r"(?:_(?P<blocks>\d+)b)?(?P<end>_?(?P<type>[a-z]+\d+)(?:_1k)?)"
 )
-_MATRIX_TYPES = {"f32": "fp32", "f64": "fp64", "f16": "fp16", "bf16": "bf16", "i8": "int8"}
+_MATRIX_TYPES = {
+    "f32": "fp32",
+    "f64": "fp64",
+    "f16": "fp16",
+    "bf16": "bf16",
+    "i8": "int8",
+    "xf32": "tf32",
+    "fp8": "fp8",
+    "bf8": "fp8",
+}
+_IN_A_LANE = {"f32": 1, "f64": 1, "bf16": 2, "f16": 4, "bf16_1k": 4, "i8": 4}
+"""Elements of A that a lane holds where the name does not say how many blocks there are."""
 _SIMPLE_DOUBLE = re.compile(r"v_(?:mov|lshlrev|lshrrev|ashrrev|lshl_add|pk_mov)_")
 _SPECIAL = re.compile(r"v_(?:rcp|rsq|sqrt|exp|log|sin|cos)_(?:iflag_)?f(?:16|32)$")
 _PRODUCT = re.compile(r"v_(?:mul_lo|mul_hi)_(?!\w*24$)|v_mad_[ui]64_[ui]32$")
@@ -155,6 +167,9 @@ def _product(name: str) -> AmdInstruction:
     type_ = "" if found is None else _MATRIX_TYPES.get(found["type"], "")
     if found is None or not type_:
         return AmdInstruction(AmdKind.MATRIX)
-    shape = int(found["m"]) * int(found["n"]) * int(found["k"]) * int(found["blocks"] or 1)
-    operations = 2 * shape // amd_wavefront()
+    m, n, k = (int(found[name]) for name in ("m", "n", "k"))
+    blocks = int(found["blocks"] or 1)
+    if found["end"] in _IN_A_LANE:
+        blocks = amd_wavefront() * _IN_A_LANE[found["end"]] // (m * k)
+    operations = 2 * m * n * k * blocks // amd_wavefront()
     return AmdInstruction(AmdKind.MATRIX, tensor_type=type_, tensor_operations=operations)

@@ -39,6 +39,8 @@ MOST_LANES = 64
 """The widest warp of any device."""
 _JOINED_GROUPS = 2
 """Major compute capability of Volta."""
+_REMEMBERED = 7
+"""Numbers that are kept of each pattern: what its last access was like, and the passes of it."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -114,6 +116,7 @@ def shared_wavefronts(
         ),
         facts.bank_bytes,
         _Asked(np.empty((facts.banks, most), np.int64), np.empty(facts.banks, np.int64)),
+        np.full((len(patterns.mask), _REMEMBERED), -1, np.int64),
         taken,
         ideal,
     )
@@ -235,22 +238,41 @@ def _serve(
     groups: _Groups,
     bank_bytes: int,
     asked: _Asked,
+    last: Ints,
     taken: Ints,
     ideal: Ints,
 ) -> None:
+    """Passes of each row; `last` holds -1 in the rows of all patterns.
+
+    Where accesses of one pattern begin so many whole words apart that the alignment is the same,
+    the banks only change their numbers: the passes are those of the one before.
+    """
     for row in range(len(accesses.start)):
+        size, alignment = accesses.bytes[row], accesses.alignment[row]
+        known = last[accesses.pattern[row]]
+        place = int(accesses.start[row]) & (max(bank_bytes, -alignment) - 1)
+        lanes_in_turn, joined = groups.lanes[row], groups.joined[row]
+        if (
+            known[0] == place
+            and known[1] == size
+            and known[2] == alignment
+            and known[3] == lanes_in_turn
+            and known[4] == joined
+        ):
+            taken[row], ideal[row] = known[5], known[6]
+            continue
         places = accesses.offsets[accesses.pattern[row]]
         lanes = accesses.masks[accesses.pattern[row]]
         access = _Access(
             int(accesses.start[row]),
             places,
-            accesses.alignment[row],
-            accesses.bytes[row],
+            alignment,
+            size,
             bank_bytes,
         )
         found, total = _ask_banks(access, lanes, asked)
-        alone = min(int(groups.lanes[row]), len(places))
-        together = min(alone * groups.joined[row], len(places))
+        alone = min(int(lanes_in_turn), len(places))
+        together = min(alone * joined, len(places))
         served = int(total > 0)
         if alone < len(places):
             total, served = _in_groups(access, lanes, asked, together, alone)
@@ -258,6 +280,9 @@ def _serve(
         ideal[row] = max(1, -(-found // len(asked.load)))
         if groups.are_needed:
             ideal[row] = max(ideal[row], served)
+        known[0], known[1], known[2] = place, size, alignment
+        known[3], known[4] = lanes_in_turn, joined
+        known[5], known[6] = taken[row], ideal[row]
 
 
 @compiled

@@ -50,14 +50,14 @@ class StageWavefronts:
         if not len(rows):
             return
         self._reach(int(rows.stage.max()) + 1)
-        where = rows.stage, rows.pc
+        where = rows.stage * np.int64(self.instructions) + rows.pc
         masks, width = patterns.mask[rows.pattern], patterns.offsets.shape[1]
         is_partial = masks != np.uint64((1 << width) - 1)
         ideal = np.maximum(passes.ideal, _requests(masks, width, native.bytes[rows.pc], device))
-        np.add.at(self.requests, where, rows.count)
-        np.add.at(self.taken, where, rows.count * passes.taken)
-        np.add.at(self.ideal, where, rows.count * np.minimum(ideal, passes.taken))
-        np.add.at(self.partial, where, rows.count * is_partial)
+        np.add.at(self.requests.reshape(-1), where, rows.count)
+        np.add.at(self.taken.reshape(-1), where, rows.count * passes.taken)
+        np.add.at(self.ideal.reshape(-1), where, rows.count * np.minimum(ideal, passes.taken))
+        np.add.at(self.partial.reshape(-1), where, rows.count * is_partial)
 
     def scaled(self, factor: npt.NDArray[np.float64]) -> StageWavefronts:
         """All counts of each pc times its factor, shape (instructions,)."""

@@ -34,7 +34,7 @@ from kernelcast.ptx_frontend.llvm.builtins.vector_memory import (
 from kernelcast.ptx_frontend.llvm.builtins.work_group_functions import WORK_GROUP_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.work_items import WORK_ITEM_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
-from kernelcast.ptx_frontend.llvm.text.names import intrinsic_root
+from kernelcast.ptx_frontend.llvm.text.names import intrinsic_names
 
 __all__ = ["Allocate", "is_builtin", "lower_builtin"]
 
@@ -97,11 +97,10 @@ def _amd_handler(site: CallSite) -> Handler | None:
     """How a function of AMD's device libraries or back end is lowered; None for any other."""
     if not site.name.startswith(AMD_PREFIX):
         return AMD_FUNCTIONS.get(site.name) or amd_mathematics(site.name, _HANDLERS)
-    root = intrinsic_root(site.name.removeprefix(AMD_PREFIX))
-    handler = AMD_INTRINSICS.get(root)
-    if handler is None:
-        raise site.unsupported(f"function {site.name} is not supported")
-    return handler
+    for name in intrinsic_names(site.name.removeprefix(AMD_PREFIX)):
+        if handler := AMD_INTRINSICS.get(name):
+            return handler
+    raise site.unsupported(f"function {site.name} is not supported")
 
 
 def _handler(name: str) -> Handler | None:

@@ -1,69 +1,77 @@
 """Products of small matrices that a wavefront makes: `llvm.amdgcn.mfma.*` and `wmma`.
 
-Which element of A, B and C lies in which lane: AMD Instinct MI200 ISA, section 7.1.4, "Matrix
-Arithmetic Instructions". With `b` blocks side by side, lane l holds of A (i, k) with
-i = l mod m, and of B (k, j) with j = l mod n; C and D lie in groups of four rows.
+Which element of A, B and C lies in which lane says `amd_matrix`, and of RDNA its ISA.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 
-from kernelcast.ptx_frontend.amd_matrix_shape import MatrixShape
+from kernelcast.ptx_frontend.amd_matrix.product import MATRIX_NAMES, Broadcast, form_of, product
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import lane_number, read_lane
-from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.text.types import parts_of
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
 __all__ = ["AMD_MATRIX"]
 
 _SIDE = 16
 """Rows and columns of the matrices of RDNA 3, and what is added up."""
-_NAME = re.compile(r"mfma\.f32\.(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?P<type>f16|f32)")
-_KNOWN = (
-    *("mfma.f32.32x32x2f32", "mfma.f32.16x16x4f32"),
-    *("mfma.f32.32x32x8f16", "mfma.f32.16x16x16f16"),
-)
 
 
-def _product(name: str) -> Handler:
-    match = _NAME.fullmatch(name)
-    assert match is not None
-    shape, is_half = MatrixShape(int(match["m"]), int(match["k"])), match["type"] == "f16"
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """Writes the parts of a product."""
 
-    def lower(call: BuiltinCall) -> Value:
-        a, b, c, *controls = call.site.arguments
-        if any(control.parts != (Immediate(0),) for control in controls):
-            raise call.refused("broadcasts of blocks (cbsz, abid, blgp)")
-        lane = lane_number(call)
-        call.code.begin_parts()
-        column = call.code.compute("and.b32", 32, lane, Immediate(shape.m - 1))
-        of_b = [_from_lane(call, shape, is_half, b, k, column) for k in range(shape.k)]
-        group = call.compute("shr.u32", 32, lane, Immediate(shape.m.bit_length() - 1))
-        first = call.compute("shl.b32", 32, group, Immediate(2))
-        parts = []
-        for number in range(shape.results):
-            row = call.code.compute("add.u32", 32, first, Immediate(shape.row(number)))
-            sum_: Operand = c.parts[number]
-            for k in range(shape.k):
-                sum_ = call.compute(
-                    "fma.rn.f32", 32, _from_lane(call, shape, is_half, a, k, row), of_b[k], sum_
-                )
-            parts.append(sum_)
-        return call.value(*parts)
+    call: BuiltinCall
+    number: Register
 
-    return lower
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:
+        return self.call.compute(mnemonic, bits, *sources)
+
+    def from_lane(self, word: Operand, lane: Operand) -> Operand:
+        return read_lane(self.call, word, 32, lane)
+
+    def lane(self) -> Register:
+        return self.number
+
+    def refused(self, why: str) -> Exception:
+        return self.call.refused(why)
 
 
-def _from_lane(
-    call: BuiltinCall, shape: MatrixShape, is_half: bool, matrix: Value, k: int, place: Register
-) -> Operand:
-    """Element (place, k) of A, or (k, place) of B, in single precision."""
-    block, within = divmod(k, shape.per_lane)
-    lane = call.compute("add.u32", 32, place, Immediate(block * shape.m))
-    value = read_lane(call, matrix.parts[within], 16 if is_half else 32, lane)
-    return call.compute("cvt.f32.f16", 32, value) if is_half else value
+def _product(name: str, call: BuiltinCall) -> Value:
+    """`llvm.amdgcn.mfma.*`: a product of CDNA's."""
+    a, b, c, *controls = call.site.arguments
+    numbers = [
+        part.bits
+        for (part,) in (control.parts for control in controls)
+        if isinstance(part, Immediate)
+    ]
+    lanes = _Lanes(call, lane_number(call))
+    call.code.begin_parts()
+    of_a, of_b = _words(call, a), _words(call, b)
+    form = form_of(name, len(of_a))
+    if form.sum == "f64" and numbers[2]:
+        raise call.refused("signs")
+    return call.value(*product(lanes, form, (of_a, of_b), c.parts, Broadcast(*numbers)))
+
+
+def _words(call: BuiltinCall, matrix: Value) -> list[Operand]:
+    """What a lane holds of a matrix in words of 32 bits."""
+    (bits,) = {register_bits(part) for part in parts_of(matrix.type)}
+    if bits == 32:
+        return list(matrix.parts)
+    if bits == 64:
+        halves = [(part, call.compute("shr.u64", 64, part, Immediate(32))) for part in matrix.parts]
+        return [call.compute("cvt.u32.u64", 32, half) for pair in halves for half in pair]
+    wide = [call.compute("cvt.u32.u16", 32, part) for part in matrix.parts]
+    return [
+        call.compute("or.b32", 32, low, call.compute("shl.b32", 32, high, Immediate(16)))
+        for low, high in zip(wide[::2], wide[1::2], strict=True)
+    ]
 
 
 # ---- RDNA 3 ----
@@ -139,14 +147,13 @@ def _of_integers(bits: int) -> Handler:
 
 
 _WMMA: Mapping[str, Handler] = {
-    "f32.16x16x16": _of_shorts("f16", is_narrow=False),
+    "f32.16x16x16.f16": _of_shorts("f16", is_narrow=False),
     "f32.16x16x16.bf16": _of_shorts("bf16", is_narrow=False),
-    "f16.16x16x16": _of_shorts("f16", is_narrow=True),
+    "f16.16x16x16.f16": _of_shorts("f16", is_narrow=True),
     "bf16.16x16x16.bf16": _of_shorts("bf16", is_narrow=True),
     **{f"i32.16x16x16.iu{bits}": _of_integers(bits) for bits in (4, 8)},
 }
-"""Names are without the types of vectors at their ends, among which `f16` is."""
 AMD_MATRIX: Mapping[str, Handler] = {
-    **{name: _product(name) for name in _KNOWN},
+    **{f"mfma.{name.replace('_', '.')}": partial(_product, name) for name in MATRIX_NAMES},
     **{f"wmma.{name}": lower for name, lower in _WMMA.items()},
 }

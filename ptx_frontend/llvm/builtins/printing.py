@@ -65,7 +65,7 @@ def _promoted(call: BuiltinCall, kind: ScalarIrType, value: Operand) -> tuple[Sc
     if kind is ScalarIrType.DOUBLE or kind.bits == 64:
         return ScalarType.B64, value
     if kind.is_float:
-        return ScalarType.B64, call.compute(f"cvt.f64.f{kind.bits}", 64, value)
+        return ScalarType.B64, call.compute(f"cvt.f64.{kind.float_name}", 64, value)
     if kind is ScalarIrType.I1:
         return ScalarType.B32, call.select(32, value, Immediate(1), Immediate(0))
     if kind.bits < 32:

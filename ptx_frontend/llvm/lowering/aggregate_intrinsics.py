@@ -73,7 +73,7 @@ def _reduced(site: CallSite, name: str) -> Value:
         parts.insert(0, site.arguments[0].parts[0])
     bits = result.register_bits
     if result.is_float and name in _FLOAT_REDUCTIONS:
-        mnemonic = f"{_FLOAT_REDUCTIONS[name]}.f{bits}"
+        mnemonic = f"{_FLOAT_REDUCTIONS[name]}.{result.float_name}"
     elif result is ScalarIrType.I1 and name in _BIT_REDUCTIONS:
         mnemonic = f"{_BIT_REDUCTIONS[name]}.pred"
     elif not result.is_float and name in _INTEGER_REDUCTIONS:

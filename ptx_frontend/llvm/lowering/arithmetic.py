@@ -150,18 +150,19 @@ def _float(
     if opcode not in _FLOATS:
         raise IrProblem(f"{opcode} of type {type_} is not supported")
     mnemonic = _FLOATS[opcode]
-    if type_ is ScalarIrType.HALF and opcode in ("fdiv", "frem"):
+    if type_.bits == 16 and opcode in ("fdiv", "frem"):
         # the single-precision quotient has more than twice the bits: rounding it again is exact
-        wide = [code.compute("cvt.f32.f16", 32, part) for part in (first, second)]
-        return code.compute("cvt.rn.f16.f32", 16, code.compute(f"{mnemonic}.f32", 32, *wide))
-    return code.compute(f"{mnemonic}.f{type_.bits}", type_.bits, first, second)
+        wide = [code.compute(f"cvt.f32.{type_.float_name}", 32, part) for part in (first, second)]
+        found = code.compute(f"{mnemonic}.f32", 32, *wide)
+        return code.compute(f"cvt.rn.{type_.float_name}.f32", 16, found)
+    return code.compute(f"{mnemonic}.{type_.float_name}", type_.bits, first, second)
 
 
 def minimum(code: Code, name: str, type_: ScalarIrType, *operands: Operand) -> Register:
     """`min` or `max` of two floats that gives NaN where one of them is."""
     bits = type_.bits
     if type_ is not ScalarIrType.DOUBLE:
-        return code.compute(f"{name}.NaN.f{bits}", bits, *operands)
+        return code.compute(f"{name}.NaN.{type_.float_name}", bits, *operands)
     found = code.compute(f"{name}.f64", bits, *operands)
     is_nan = code.compute("setp.nan.f64", 1, *operands)
     return code.compute("selp.b64", bits, Immediate(_QUIET_NAN), found, is_nan)
@@ -214,7 +215,8 @@ def compare(
             return code.compute("mov.pred", 1, Immediate(int(predicate == "true")))
         if predicate not in _FLOAT_PREDICATES:
             raise IrProblem(f"no comparison fcmp {predicate}", False)
-        return code.compute(f"setp.{_FLOAT_PREDICATES[predicate]}.f{type_.bits}", 1, first, second)
+        mnemonic = f"setp.{_FLOAT_PREDICATES[predicate]}.{type_.float_name}"
+        return code.compute(mnemonic, 1, first, second)
     if type_ is ScalarIrType.I1:
         return _compare_bits(code, predicate, first, second)
     mnemonic = _integer_predicate(predicate)

@@ -80,7 +80,7 @@ def _update(site: Site) -> None:
     if name in _DIRECT:
         old = _direct(site.code, name, type_, address, number)
     elif name in _RETRIED_FLOATS and type_.is_float:
-        form = f"{_RETRIED_FLOATS[name]}.f{type_.bits}"
+        form = f"{_RETRIED_FLOATS[name]}.{type_.float_name}"
         old = retried(
             site.code, address, type_, lambda old: site.code.compute(form, type_.bits, old, number)
         )
@@ -108,9 +108,10 @@ def _direct(
     if name == "sub":
         number = masked(code, code.compute(f"neg.s{width}", width, number), type_)
     elif name == "fsub":
-        number = code.compute(f"neg.f{bits}", bits, number)
+        number = code.compute(f"neg.{type_.float_name}", bits, number)
     old = code.register(width)
-    code.atomic(operation, ScalarType.named(f"{kind}{bits}"), address, number, destination=old)
+    named = type_.float_name if kind == "f" else f"{kind}{bits}"
+    code.atomic(operation, ScalarType.named(named), address, number, destination=old)
     return masked(code, old, type_) if kind == "s" else old
 
 

@@ -101,14 +101,14 @@ def _by_elements(site: CallSite, lower: _Part) -> Value:
 
 
 def _fused(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
-    return code.compute(f"fma.rn.f{type_.bits}", type_.bits, *operands)
+    return code.compute(f"fma.rn.{type_.float_name}", type_.bits, *operands)
 
 
 def _float_binary(mnemonic: str) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
         if mnemonic.endswith(_NAN):
             return minimum(code, mnemonic.removesuffix(_NAN), type_, *operands)
-        return code.compute(f"{mnemonic}.f{type_.bits}", type_.bits, *operands)
+        return code.compute(f"{mnemonic}.{type_.float_name}", type_.bits, *operands)
 
     return lower
 
@@ -126,7 +126,7 @@ def _integer_binary(mnemonic: str, kind: str) -> _Part:
 
 def _rounding(modifier: str) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
-        spelt = f"f{type_.bits}"
+        spelt = type_.float_name
         return code.compute(f"cvt.{modifier}.{spelt}.{spelt}", type_.bits, operands[0])
 
     return lower
@@ -147,6 +147,10 @@ def _with_sign(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -
 
 
 def _root_of(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    if type_.bits == 16:
+        wide = code.compute(f"cvt.f32.{type_.float_name}", 32, operands[0])
+        root = code.compute("sqrt.rn.f32", 32, wide)
+        return code.compute(f"cvt.rn.{type_.float_name}.f32", 16, root)
     return code.compute(f"sqrt.rn.f{type_.bits}", type_.bits, operands[0])
 
 
@@ -161,9 +165,11 @@ def _library(name: str, of_float: str = "") -> _Part:
 
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Operand:
         if type_.bits == 16:
-            wide = [code.compute("cvt.f32.f16", 32, operand) for operand in operands]
+            wide = [
+                code.compute(f"cvt.f32.{type_.float_name}", 32, operand) for operand in operands
+            ]
             found = code.compute(of_float or f"opencl.{name}.f32", 32, *wide)
-            return code.compute("cvt.rn.f16.f32", 16, found)
+            return code.compute(f"cvt.rn.{type_.float_name}.f32", 16, found)
         own = of_float if type_.bits == 32 else ""
         return code.compute(own or f"opencl.{name}.f{type_.bits}", type_.bits, *operands)
 

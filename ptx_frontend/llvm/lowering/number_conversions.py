@@ -60,7 +60,7 @@ def float_to_float(
 ) -> Operand:
     """Emits a conversion between floating-point types, to nearest where it narrows."""
     rounding = ".rn" if target.bits < source.bits else ""
-    mnemonic = f"cvt{rounding}.f{target.bits}.f{source.bits}"
+    mnemonic = f"cvt{rounding}.{target.float_name}.{source.float_name}"
     return code.compute(mnemonic, target.bits, part)
 
 
@@ -69,7 +69,7 @@ def _float_to_integer(kind: str) -> Conversion:
         if target is ScalarIrType.I1:
             raise IrProblem(f"a conversion from {source} to {target} is not supported")
         bits = target.register_bits
-        made = code.compute(f"cvt.rzi.{kind}{bits}.f{source.bits}", bits, part)
+        made = code.compute(f"cvt.rzi.{kind}{bits}.{source.float_name}", bits, part)
         return masked(code, made, target)
 
     return convert
@@ -84,7 +84,7 @@ def _integer_to_float(kind: str) -> Conversion:
         if kind == "s":
             part = signed_operand(code, part, source)
         bits = source.register_bits
-        return code.compute(f"cvt.rn.f{target.bits}.{kind}{bits}", target.bits, part)
+        return code.compute(f"cvt.rn.{target.float_name}.{kind}{bits}", target.bits, part)
 
     return convert
 

@@ -31,6 +31,7 @@ MOST_PARTS = 1 << 16
 """The most parts of one constant or variable with contents; no compiler makes more."""
 _FLAGS = ("inbounds", "nuw", "nsw", "nusw", "inrange", "exact", "disjoint")
 _ZEROS = ("zeroinitializer", "undef", "poison", "null", "none")
+_OF_TYPE = ("f0x", "0xH", "0xR")
 _FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
@@ -223,11 +224,11 @@ def _bits(token: Token, type_: ScalarIrType) -> int:
 
 
 def _float_bits(text: str, type_: ScalarIrType) -> int:
-    """Hexadecimal numbers are those of a double, or of the type itself after `0xH` and `f0x`."""
-    if text.startswith("f0x"):
+    """Hexadecimal numbers are those of a double, or of the type itself after a prefix."""
+    if text.startswith(_OF_TYPE):
         return int(text[3:], 16)
-    if text.startswith("0xH"):
-        return int(text[3:], 16)
+    if type_ is ScalarIrType.BFLOAT:
+        return _float_bits(text, ScalarIrType.FLOAT) >> 16
     number, as_bits = _FORMATS[type_.bits]
     if text.startswith("0x"):
         raw = int(text[2:], 16)

@@ -12,7 +12,18 @@ from kernelcast.ptx_frontend.llvm.text.types import IrType, VoidType
 __all__ = ["FunctionHeader", "is_kernel_line", "read_attributes", "read_header"]
 
 _KERNEL_CONVENTIONS = ("spir_kernel", "amdgpu_kernel")
-_TYPES = ("ptr", "void", "half", "float", "double", "label", "metadata", "token", "target")
+_TYPES = (
+    "ptr",
+    "void",
+    "half",
+    "bfloat",
+    "float",
+    "double",
+    "label",
+    "metadata",
+    "token",
+    "target",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class ScalarIrType(Enum):
     I32 = ("i32", 32, False)
     I64 = ("i64", 64, False)
     HALF = ("half", 16, True)
+    BFLOAT = ("bfloat", 16, True)
     FLOAT = ("float", 32, True)
     DOUBLE = ("double", 64, True)
 
@@ -63,11 +64,16 @@ class ScalarIrType(Enum):
         """A byte lies in a register of 16 bits, whose upper half is then always zero."""
         return 16 if self.bits == 8 else self.bits
 
+    @property
+    def float_name(self) -> str:
+        """How instructions call a floating-point type: `f16`, `bf16`, `f32`, `f64`."""
+        return "bf16" if self is ScalarIrType.BFLOAT else f"f{self.bits}"
+
     def as_scalar(self, kind: str) -> ScalarType:
         """The type of our instructions; `kind` `u`, `s` or `b` for integers, ignored for floats."""
         if self is ScalarIrType.I1:
             return ScalarType.PRED
-        return ScalarType.named(f"{'f' if self.is_float else kind}{self.bits}")
+        return ScalarType.named(self.float_name if self.is_float else f"{kind}{self.bits}")
 
     def __str__(self) -> str:
         return self.spelling

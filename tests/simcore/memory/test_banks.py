@@ -52,6 +52,32 @@ def passes(words: set[int], banks: int) -> int:
     return max(Counter(word % banks for word in words).values(), default=0)
 
 
+@pytest.mark.parametrize(("banks", "bank_bytes"), [(32, 4), (32, 8), (48, 4)])
+def test_accesses_of_few_patterns_are_each_as_if_alone(banks: int, bank_bytes: int) -> None:
+    """Patterns come again at other places, with other widths and other groups."""
+    random = np.random.default_rng(banks + bank_bytes)
+    widths, alignments = np.array([4, 8, 16, 8]), np.array([-1, -1, -1, -8])
+    offsets = random.integers(0, 200, (3, 32)).astype(np.int64) * 4
+    table = PatternTable(random.integers(1, ALL, 3).astype(np.uint64), offsets)
+    count = 400
+    pc, pattern = (random.integers(0, most, count).astype(np.int32) for most in (4, 3))
+    start = random.integers(0, 40, count).astype(np.int32) * 4
+    joined = random.integers(1, 3, count)
+    facts, native = SharedMemoryFacts(banks, bank_bytes), NativeAccesses(widths, alignments)
+
+    def found(chosen: slice) -> Wavefronts:
+        many = len(pc[chosen])
+        ones, stages = np.ones(many, np.int64), np.zeros(many, np.int32)
+        rows = PatternCounts(pc[chosen], stages, start[chosen], pattern[chosen], ones)
+        return shared_wavefronts(rows, table, native, facts, joined_groups=joined[chosen])
+
+    together = found(slice(count))
+    alone = [found(slice(row, row + 1)) for row in range(count)]
+    assert together.taken.tolist() == [int(one.taken[0]) for one in alone]
+    assert together.ideal.tolist() == [int(one.ideal[0]) for one in alone]
+    assert len(set(together.taken.tolist())) > 2
+
+
 @settings(deadline=None)  # the first example compiles
 @given(
     offsets=st.lists(st.integers(-50, 50), min_size=32, max_size=32),

@@ -1,18 +1,18 @@
 """Products of small matrices whose elements lie in all lanes of a wavefront.
 
-Every lane takes part, whatever EXEC says. `v_mfma`: AMD Instinct MI200 Instruction Set
-Architecture, chapter 7.1. `v_wmma`, of wavefronts of 32 lanes: RDNA 3 Instruction Set Architecture,
-chapter 7.9; lanes 16 to 31 repeat what the lower ones hold of A and B. The products are added one
-after another, each sum rounded once; the manuals leave the order open.
+Every lane takes part, whatever EXEC says. `v_mfma`: see `amd_matrix`. `v_wmma`, of wavefronts of 32
+lanes: RDNA 3 Instruction Set Architecture, chapter 7.9; lanes 16 to 31 repeat what the lower ones
+hold of A and B. The products are added one after another, each sum rounded once; the manuals leave
+the order open.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from kernelcast.ptx_frontend.amd_matrix_shape import GROUP, MatrixShape
+from kernelcast.ptx_frontend.amd_matrix.product import MATRIX_NAMES, Broadcast, form_of, product
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
@@ -21,17 +21,7 @@ __all__ = ["MATRICES"]
 
 _SIDE, _ROWS = 16, 8
 """Rows and columns of RDNA's matrices, and how many rows of a column a lane holds."""
-_MFMA = re.compile(r"v_mfma_f32_(?P<m>\d+)x(?P=m)x(?P<k>\d+)_?(?P<type>\w+)")
-_KNOWN = (
-    *(f"v_mfma_f32_{shape}" for shape in ("32x32x2f32", "32x32x2_f32")),
-    *(f"v_mfma_f32_{shape}" for shape in ("16x16x4f32", "16x16x4_f32")),
-    *(f"v_mfma_f32_{shape}" for shape in ("32x32x8f16", "32x32x8_f16")),
-    *(f"v_mfma_f32_{shape}" for shape in ("16x16x16f16", "16x16x16_f16")),
-    *(f"v_mfma_f32_{shape}" for shape in ("32x32x8bf16_1k", "32x32x8_bf16")),
-    *(f"v_mfma_f32_{shape}" for shape in ("16x16x16bf16_1k", "16x16x16_bf16")),
-)
-"""Names on CDNA 1 and 2, and on CDNA 3."""
-_CONTROLS = ("cbsz", "abid", "blgp", "neg")
+_CONTROLS = ("cbsz", "abid", "blgp")
 _HALF = Immediate(16)
 
 
@@ -44,10 +34,8 @@ def _from_lane(site: Site, value: Operand, lane: Operand) -> Register:
 def _element(site: Site, names: list[str], type_: str, number: int, lane: Operand) -> Operand:
     """Element `number` of those that a lane holds, in single precision."""
     code = site.code
-    if type_ == "f32":
-        return _from_lane(site, code.word(names[number]), lane)
     word = _from_lane(site, code.word(names[number // 2]), lane)
-    if type_.startswith("bf16"):
+    if type_ == "bf16":
         if number % 2:
             return code.compute("and.b32", 32, word, Immediate(0xFFFF0000))
         return code.compute("shl.b32", 32, word, _HALF)
@@ -62,27 +50,43 @@ def _at_first(site: Site) -> list[Operand]:
     return list(words) if len(words) == count else words[:1] * count
 
 
-def _mfma(shape: MatrixShape, type_: str, site: Site) -> None:
-    """`v_mfma_f32`: groups of four rows of the results follow each other in a lane."""
-    code = site.code
-    if set(site.instruction.modifiers) & set(_CONTROLS):
-        raise code.refused("broadcasts of blocks, or signs")
-    a, b = (code.names(text) for text in site.operands[1:3])
-    column = code.compute("and.b32", 32, code.lane(), Immediate(shape.m - 1))
-    group = code.compute("shr.u32", 32, code.lane(), Immediate(shape.m.bit_length() - 1))
-    first = code.compute("mul.lo.u32", 32, group, Immediate(GROUP))
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """Writes the parts of a product, in all lanes."""
+
+    site: Site
+
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:
+        return self.site.code.compute(mnemonic, bits, *sources)
+
+    def from_lane(self, word: Operand, lane: Operand) -> Operand:
+        return _from_lane(self.site, word, lane)
+
+    def lane(self) -> Register:
+        return self.site.code.lane()
+
+    def refused(self, why: str) -> Exception:
+        return self.site.code.refused(why)
+
+
+def _mfma(name: str, site: Site) -> None:
+    """`v_mfma_*`: a product of CDNA's."""
+    code, (_, *matrices, _) = site.code, site.operands
+    if "neg" in site.instruction.modifiers:
+        raise code.refused("signs")
+    a, b = ([code.word(name) for name in code.names(text)] for text in matrices)
+    form = form_of(name, len(a))
+    controls = (int(site.instruction.modifiers.get(name, "0")) for name in _CONTROLS)
     guard, code.guard = code.guard, None
     sums = _at_first(site)
-    for k in range(shape.k):
-        lanes, within = k // shape.per_lane * shape.m, k % shape.per_lane
-        place = code.compute("add.u32", 32, column, Immediate(lanes))
-        of_b = _element(site, b, type_, within, place)
-        for number in range(shape.results):
-            place = code.compute("add.u32", 32, first, Immediate(lanes + shape.row(number)))
-            of_a = _element(site, a, type_, within, place)
-            sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
+    if form.sum == "f64":
+        pairs = zip(sums[::2], sums[1::2], strict=True)
+        sums = [code.joined(low, high) for low, high in pairs]
+    results = product(_Lanes(site), form, (a, b), sums, Broadcast(*controls))
+    if form.sum == "f64":
+        results = [half for value in results for half in code.halves(value)]
     code.guard = guard
-    _write(site, sums)
+    _write(site, results)
 
 
 def _write(site: Site, values: list[Operand]) -> None:
@@ -222,18 +226,12 @@ def _check_layout(site: Site, bits: int) -> None:
         raise site.code.refused("matrices as RDNA 4 lays them out")
 
 
-def _lowering_of_mfma(name: str) -> Callable[[Site], None]:
-    match = _MFMA.fullmatch(name)
-    assert match is not None
-    return partial(_mfma, MatrixShape(int(match["m"]), int(match["k"])), match["type"])
-
-
 _WMMA: Mapping[str, Callable[[Site], None]] = {
     **{f"f32_16x16x16_{type_}": partial(_wmma_of_floats, type_) for type_ in ("f16", "bf16")},
     **{f"{type_}_16x16x16_{type_}": partial(_wmma_of_halves, type_) for type_ in ("f16", "bf16")},
     **{f"i32_16x16x16_iu{bits}": partial(_wmma_of_integers, bits) for bits in (4, 8)},
 }
 MATRICES: Mapping[str, Lowering] = {
-    **{name: _lowering_of_mfma(name) for name in _KNOWN},
+    **{f"v_mfma_{name}": partial(_mfma, name) for name in MATRIX_NAMES},
     **{f"v_wmma_{name}": lower for name, lower in _WMMA.items()},
 }
