@@ -19,6 +19,10 @@ __all__ = ["EXTREMA"]
 _TYPES = {"f32": "f32", "i32": "s32", "u32": "u32"}
 _SHORT_TYPES = {"f16": "f16", "i16": "s32", "u16": "u32"}
 _PAIRS = {
+    "minimum3": ("min.NaN", "min.NaN"),
+    "maximum3": ("max.NaN", "max.NaN"),
+    "minimummaximum": ("min.NaN", "max.NaN"),
+    "maximumminimum": ("max.NaN", "min.NaN"),
     "min3": ("min", "min"),
     "max3": ("max", "max"),
     "minmax": ("min", "max"),
@@ -79,10 +83,12 @@ EXTREMA: Mapping[str, Lowering] = {
         f"v_{name}_{kind}": partial(_of_words, name, type_)
         for name in (*_PAIRS, "med3")
         for kind, type_ in _TYPES.items()
+        if "mum" not in name or kind == "f32"
     },
     **{
         f"v_{name}_{kind}": with_halves(partial(_of_halves, name, type_))
         for name in (*_PAIRS, "med3")
         for kind, type_ in _SHORT_TYPES.items()
+        if "mum" not in name or kind == "f16"
     },
 }

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.doubles import double_operand
+from kernelcast.ptx_frontend.amdgcn.lowering.halves import half_operand, write_half
+from kernelcast.ptx_frontend.amdgcn.lowering.shorts import with_halves
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
@@ -47,6 +49,14 @@ class _Format:
 
 _SINGLE = _Format(32, 23, Site.number)
 _DOUBLE = _Format(64, 52, double_operand)
+_HALF = _Format(16, 10, half_operand)
+
+
+def _half_as_single(site: Site, index: int) -> Operand:
+    return site.code.compute("cvt.f32.f16", 32, half_operand(site, index))
+
+
+_WIDENED = _Format(32, 23, _half_as_single)
 
 
 def _parts(of: _Format, site: Site) -> tuple[Operand, Operand, Operand, Operand]:
@@ -68,7 +78,10 @@ def _mantissa(of: _Format, site: Site) -> None:
     rest = code.compute(f"and.b{b}", b, normal, Immediate(of.sign * 2 - 1 - of.infinity))
     half = code.compute(f"or.b{b}", b, rest, Immediate(of.bias << of.fraction))
     found = site.main(f"selp.b{b}", b, number, half, has_none)
-    code.set_vector(site.operands[0], *([found] if b == 32 else code.halves(found)))
+    if of is _WIDENED:
+        write_half(site, code.compute("cvt.rn.f16.f32", 16, found))
+    else:
+        code.set_vector(site.operands[0], *([found] if b == 32 else code.halves(found)))
 
 
 def _exponent(of: _Format, site: Site) -> None:
@@ -80,7 +93,11 @@ def _exponent(of: _Format, site: Site) -> None:
     scaled = Immediate(of.bias + of.bits)
     bias = code.compute("selp.b32", 32, scaled, Immediate(of.bias), is_small)
     exponent = code.compute("sub.u32", 32, word, bias)
-    code.set_vector(site.operands[0], site.main("selp.b32", 32, Immediate(0), exponent, has_none))
+    found = site.main("selp.b32", 32, Immediate(0), exponent, has_none)
+    if of is _WIDENED:
+        code.set_half(site.operands[0], found)
+    else:
+        code.set_vector(site.operands[0], found)
 
 
 def _class(of: _Format, site: Site) -> None:
@@ -117,6 +134,9 @@ FRACTIONS: Mapping[str, Lowering] = {
     "v_frexp_mant_f64": partial(_mantissa, _DOUBLE),
     "v_frexp_exp_i32_f32": partial(_exponent, _SINGLE),
     "v_frexp_exp_i32_f64": partial(_exponent, _DOUBLE),
+    "v_frexp_mant_f16": with_halves(partial(_mantissa, _WIDENED)),
+    "v_frexp_exp_i16_f16": with_halves(partial(_exponent, _WIDENED)),
+    "v_cmp_class_f16": partial(_class, _HALF),
     "v_cmp_class_f32": partial(_class, _SINGLE),
     "v_cmp_class_f64": partial(_class, _DOUBLE),
 }

@@ -24,6 +24,8 @@ _OF_TWO = {
     "v_mul_f16": "mul.f16",
     "v_max_f16": "max.f16",
     "v_min_f16": "min.f16",
+    "v_maximum_f16": "max.NaN.f16",
+    "v_minimum_f16": "min.NaN.f16",
 }
 _BY_SINGLE = {
     "v_rcp_f16": "rcp.approx.f32",
@@ -82,6 +84,39 @@ def _reversed_difference(site: Site) -> None:
 
 def _fused(site: Site) -> None:
     write_half(site, site.main("fma.rn.f16", 16, *(half_operand(site, n) for n in (1, 2, 3))))
+
+
+def _rounded_twice(site: Site) -> None:
+    """`v_mad_f16` and its kin: the product is rounded, then the sum."""
+    product = site.code.compute("mul.f16", 16, half_operand(site, 1), half_operand(site, 2))
+    addend = half_operand(site, 3 if len(site.operands) > 3 else 0)
+    write_half(site, site.main("add.f16", 16, product, addend))
+
+
+def _quotient(site: Site) -> None:
+    """`v_div_fixup_f16`: the third operand by the second one, rounded correctly."""
+    code = site.code
+    wide = [code.compute("cvt.f32.f16", 32, half_operand(site, index)) for index in (3, 2)]
+    found = site.main("div.rn.f32", 32, *wide)
+    write_half(site, code.compute("cvt.rn.f16.f32", 16, found))
+
+
+def _fraction(site: Site) -> None:
+    """What is above the next lower integer; less than one, whatever is rounded."""
+    code = site.code
+    single = code.compute("cvt.f32.f16", 32, half_operand(site, 1))
+    below = code.compute("cvt.rmi.f32.f32", 32, single)
+    rest = code.compute("cvt.rn.f16.f32", 16, site.main("sub.f32", 32, single, below))
+    write_half(site, code.compute("min.f16", 16, rest, Immediate(0x3BFF)))
+
+
+def _of_turns(mnemonic: str, site: Site) -> None:
+    """The sine or cosine of an angle in turns."""
+    code = site.code
+    single = code.compute("cvt.f32.f16", 32, half_operand(site, 1))
+    double = code.compute("add.f32", 32, single, single)
+    found = site.main(f"opencl.{mnemonic}.f32", 32, double)
+    write_half(site, code.compute("cvt.rn.f16.f32", 16, found))
 
 
 def _added_up(site: Site) -> None:
@@ -162,7 +197,12 @@ def _mixed_fused(to: str, site: Site) -> None:
 _ALL: Mapping[str, Lowering] = {
     "v_cvt_f32_f16": _from_half,
     "v_cvt_f16_f32": _to_half,
-    "v_fma_f16": _fused,
+    **dict.fromkeys(("v_fma_f16", "v_fmaak_f16", "v_fmamk_f16"), _fused),
+    **dict.fromkeys(("v_mad_f16", "v_mac_f16", "v_madak_f16", "v_madmk_f16"), _rounded_twice),
+    "v_div_fixup_f16": _quotient,
+    "v_fract_f16": _fraction,
+    "v_sin_f16": partial(_of_turns, "sinpi"),
+    "v_cos_f16": partial(_of_turns, "cospi"),
     "v_fmac_f16": _added_up,
     "v_subrev_f16": _reversed_difference,
     "v_ldexp_f16": _scaled,

@@ -11,8 +11,8 @@ from kernelcast.ptx_frontend.amdgcn.encoding import instruction_bytes, padded
 from kernelcast.ptx_frontend.amdgcn.lowering.argument_places import ArgumentPlaces
 from kernelcast.ptx_frontend.amdgcn.lowering.clamped import (
     CLAMPED,
-    is_clamped_single,
-    lower_clamped_single,
+    is_clamped_number,
+    lower_clamped_number,
 )
 from kernelcast.ptx_frontend.amdgcn.lowering.control import BARRIERS, lower_control
 from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.dpp import is_dpp, with_first_operand
@@ -22,6 +22,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.generations import (
     is_rdna,
     plain_name,
 )
+from kernelcast.ptx_frontend.amdgcn.lowering.indexed_registers import is_indexed, lower_indexed
 from kernelcast.ptx_frontend.amdgcn.lowering.memory.accesses import (
     MEMORY,
     Arguments,
@@ -37,7 +38,7 @@ from kernelcast.ptx_frontend.amdgcn.lowering.scalars.plain import (
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.ptx_frontend.amdgcn.lowering.together import lower_together
 from kernelcast.ptx_frontend.amdgcn.lowering.vector import MASK_OPERANDS, VECTOR
-from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer
+from kernelcast.ptx_frontend.amdgcn.lowering.writer import Writer, register_names
 from kernelcast.ptx_frontend.amdgcn.machine_facts import machine_code
 from kernelcast.ptx_frontend.amdgcn.text import AsmInstruction, AsmKernel
 from kernelcast.simcore.isa.ir.kernel import (
@@ -107,6 +108,7 @@ class _KernelLowering:
         self._code.keeps_halves = is_rdna(architecture)
         self._code.mask_names = frozenset(_mask_names(self._code, code.instructions))
         self._code.variables = frozenset((*source.symbols, *code.constants))
+        self._code.last_vector = _last_vector(code.instructions)
         self._places = ArgumentPlaces(self._code, code.instructions)
         self._code.argument_at = self._places.distance
         self._code.is_in_arguments = self._places.is_computed
@@ -164,6 +166,8 @@ class _KernelLowering:
             pass
         elif instruction.partner is not None:
             lower_together(site, VECTOR)
+        elif is_indexed(site):
+            lower_indexed(site)
         elif (clamped := CLAMPED.get(opcode)) is not None and "clamp" in instruction.modifiers:
             clamped(site)
         elif (lower := SCALAR.get(opcode) or VECTOR.get(opcode) or MEMORY.get(opcode)) is not None:
@@ -274,8 +278,8 @@ class _KernelLowering:
 
 def _lower_by_table(site: Site, lower: Lowering) -> None:
     """Lowers an instruction with what is done to its result on the way."""
-    if is_clamped_single(site):
-        lower_clamped_single(site, lower)
+    if is_clamped_number(site):
+        lower_clamped_number(site, lower)
         return
     site.check_modifiers()
     if writes_part(site):
@@ -312,6 +316,14 @@ def _narrow_masks(instructions: Sequence[AsmInstruction]) -> Iterator[str]:
         elif "_co_" in opcode:
             found = (operands[1], *operands[4:])
         yield from (text for text in found if text.startswith("s"))
+
+
+def _last_vector(instructions: Sequence[AsmInstruction]) -> int:
+    """The highest number of a vector register that an instruction names."""
+    names = (name for i in instructions for text in i.operands for name in register_names(text))
+    return max(
+        (int(name[1:]) for name in names if name.startswith("v") and name[1:].isdigit()), default=0
+    )
 
 
 def _renamed(instruction: AsmInstruction, architecture: str) -> AsmInstruction:

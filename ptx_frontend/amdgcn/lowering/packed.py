@@ -7,13 +7,14 @@ nothing is said.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
-__all__ = ["PACKED", "flag", "half_number", "half_word"]
+__all__ = ["PACKED", "flag", "half_number", "half_word", "write_halves"]
 
 _INTEGERS = {
     **{f"v_pk_{name}_u16": f"{name}.u32" for name in ("add", "sub", "min", "max")},
@@ -47,13 +48,17 @@ def flag(site: Site, name: str, index: int, default: str) -> bool:
 def _part(site: Site, half: int, index: int) -> Operand:
     """16 bits of operand `index`, as a word."""
     code, (chooser, default, _) = site.code, _CHOSEN[half]
-    word = code.single(site.operands[index])
+    text = site.operands[index]
+    word = code.single(text)
+    if "." in text and not code.names(text):  # a constant is that of a half, in the lower one
+        word = Immediate(*struct.unpack("<H", struct.pack("<e", float(text))))
     if flag(site, chooser, index - 1, default):
         word = code.compute("shr.u32", 32, word, _HALF)
     return code.compute("and.b32", 32, word, _LOW)
 
 
-def _joined(site: Site, low: Operand, high: Operand) -> None:
+def write_halves(site: Site, low: Operand, high: Operand) -> None:
+    """Writes the lower halves of two words into a register."""
     code = site.code
     kept = code.compute("and.b32", 32, low, _LOW)
     moved = code.compute("shl.b32", 32, high, _HALF)
@@ -77,7 +82,7 @@ def _of_integers(mnemonic: str, site: Site) -> None:
         site.main(mnemonic, 32, *(half_word(site, half, n, mnemonic) for n in range(1, count)))
         for half in range(2)
     ]
-    _joined(site, *results)
+    write_halves(site, *results)
 
 
 def _shift(mnemonic: str, site: Site) -> None:
@@ -85,14 +90,12 @@ def _shift(mnemonic: str, site: Site) -> None:
     for half in range(2):
         amount = site.code.compute("and.b32", 32, _part(site, half, 1), Immediate(15))
         results.append(site.main(mnemonic, 32, half_word(site, half, 2, mnemonic), amount))
-    _joined(site, *results)
+    write_halves(site, *results)
 
 
 def half_number(site: Site, half: int, index: int) -> Operand:
     """A number of half precision, with its sign turned where a modifier says so."""
-    code, text = site.code, site.operands[index]
-    if "." in text and not code.names(text):
-        raise code.refused(f"operand {text!r} of two halves")
+    code = site.code
     part = _part(site, half, index)
     if flag(site, _CHOSEN[half][2], index - 1, "0"):
         part = code.compute("xor.b32", 32, part, _SIGN)
@@ -105,7 +108,7 @@ def _of_floats(mnemonic: str, site: Site) -> None:
     for half in range(2):
         numbers = (half_number(site, half, n) for n in range(1, count))
         results.append(site.code.compute("cvt.u32.u16", 32, site.main(mnemonic, 16, *numbers)))
-    _joined(site, *results)
+    write_halves(site, *results)
 
 
 PACKED: Mapping[str, Lowering] = {

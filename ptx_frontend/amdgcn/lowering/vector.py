@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from kernelcast.ptx_frontend.amdgcn.lowering.bit_fields import BIT_FIELDS
+from kernelcast.ptx_frontend.amdgcn.lowering.byte_sums import BYTE_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.carries import CARRIES
 from kernelcast.ptx_frontend.amdgcn.lowering.comparisons import COMPARISONS
 from kernelcast.ptx_frontend.amdgcn.lowering.dot_products import DOT_PRODUCTS
@@ -18,7 +19,9 @@ from kernelcast.ptx_frontend.amdgcn.lowering.exchanges.lanes import LANES
 from kernelcast.ptx_frontend.amdgcn.lowering.extrema import EXTREMA
 from kernelcast.ptx_frontend.amdgcn.lowering.fractions import FRACTIONS
 from kernelcast.ptx_frontend.amdgcn.lowering.halves import HALVES
+from kernelcast.ptx_frontend.amdgcn.lowering.indexed_registers import INDEXED
 from kernelcast.ptx_frontend.amdgcn.lowering.packed import PACKED
+from kernelcast.ptx_frontend.amdgcn.lowering.packed_results import PACKED_RESULTS
 from kernelcast.ptx_frontend.amdgcn.lowering.products import PRODUCTS
 from kernelcast.ptx_frontend.amdgcn.lowering.shorts import SHORTS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import WHOLE, Lowering, Site
@@ -190,6 +193,16 @@ def _bit_search(is_from_below: bool, site: Site) -> None:
     _write(site, site.code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none))
 
 
+def _sign_bits(site: Site) -> None:
+    """`v_ffbh_i32`: how many of the highest bits are the sign; -1 where all are."""
+    code, value = site.code, site.integer(1)
+    sign = code.compute("shr.s32", 32, value, Immediate(31))
+    differs = code.compute("xor.b32", 32, value, sign)
+    zeros = site.main("clz.b32", 32, differs)
+    none = code.compute("setp.eq.u32", 1, differs, _ZERO)
+    _write(site, code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none))
+
+
 def _fraction(site: Site) -> None:
     """What is above the next lower integer; less than one, whatever is rounded (ISA, 12.8)."""
     code, value = site.code, site.number(1)
@@ -291,6 +304,23 @@ def _moved_pair(site: Site) -> None:
     _write(site, *copies)
 
 
+def _swapped(site: Site) -> None:
+    """`v_swap_b32`: two registers change places."""
+    code, (first, second) = site.code, site.operands
+    kept = code.compute("mov.b32", 32, code.word(first))
+    code.set_vector(first, site.main("mov.b32", 32, code.word(second)))
+    code.set_vector(second, kept)
+
+
+def _rounded(mnemonic: str, site: Site) -> None:
+    """Rounds down to an integer; `nearest` adds a half before."""
+    code, value = site.code, site.number(1)
+    if mnemonic == "nearest":
+        value = code.compute("add.f32", 32, value, Immediate(0x3F000000))
+    below = code.compute("cvt.rmi.f32.f32", 32, value)
+    _write(site, site.main("cvt.rzi.s32.f32", 32, below))
+
+
 VECTOR: Mapping[str, Lowering] = {
     "v_mov_b32": _move,
     **{name: partial(_plain, mnemonic) for name, mnemonic in _PLAIN.items()},
@@ -314,6 +344,9 @@ VECTOR: Mapping[str, Lowering] = {
     **COMPARISONS,
     **PRODUCTS,
     **PACKED,
+    **PACKED_RESULTS,
+    **BYTE_SUMS,
+    **INDEXED,
     **DOT_PRODUCTS,
     **SHORTS,
     **CARRIES,
@@ -333,9 +366,15 @@ VECTOR: Mapping[str, Lowering] = {
     "v_bcnt_u32_b32": _population,
     "v_ffbh_u32": partial(_bit_search, False),
     "v_ffbl_b32": partial(_bit_search, True),
+    **dict.fromkeys(("v_ffbh_i32", "v_cls_i32"), _sign_bits),
     "v_div_fmas_f32": _fused,
     **{name: partial(_of_one, mnemonic) for name, mnemonic in _OF_ONE.items()},
     **{name: partial(_of_integer, mnemonic) for name, mnemonic in _OF_INTEGER.items()},
+    **dict.fromkeys(("v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32"), partial(_rounded, "down")),
+    **dict.fromkeys(("v_cvt_rpi_i32_f32", "v_cvt_nearest_i32_f32"), partial(_rounded, "nearest")),
+    "v_swap_b32": _swapped,
+    "v_minimum_f32": partial(_float, "min.NaN.f32"),
+    "v_maximum_f32": partial(_float, "max.NaN.f32"),
     "v_ldexp_f32": _scaled,
     "v_fract_f32": _fraction,
     "v_sin_f32": partial(_of_turns, "sinpi"),

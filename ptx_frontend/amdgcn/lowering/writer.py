@@ -81,6 +81,10 @@ class Writer(InstructionWriter):
         """Whether registers hold a distance from the first argument."""
         self.behind_counter = 0
         """How far a constant of the instruction is behind what `s_getpc_b64` gave last, bytes."""
+        self.last_vector = 0
+        """The highest number of a vector register that an instruction names."""
+        self.indexed: tuple[Operand, tuple[str, ...]] | None = None
+        """The index that numbers of registers are raised by now, and of which operands."""
         self._words: dict[str, Register] = {}
         self._masks: dict[str, Register] = {"exec_lo": self.exec}
         self._instruction: AsmInstruction | None = None

@@ -151,6 +151,60 @@ def _word_dot(kind: str, width: int) -> Handler:
     return lower
 
 
+def _packed(form: str) -> Handler:
+    """`cvt.pkrtz` and its kin: two numbers as the halves of a register."""
+
+    def lower(call: BuiltinCall) -> Value:
+        parts = [argument.parts[0] for argument in call.site.arguments]
+        return call.value(*(call.compute(form, 16, part) for part in parts))
+
+    return lower
+
+
+def _packed_integers(kind: str) -> Handler:
+    """`cvt.pk.i16` and `cvt.pk.u16`: what 16 bits do not hold becomes the nearest that they do."""
+    low, high = (-0x8000 & 0xFFFFFFFF, 0x7FFF) if kind == "s" else (0, 0xFFFF)
+
+    def lower(call: BuiltinCall) -> Value:
+        found = []
+        for argument in call.site.arguments:
+            above = call.compute(f"max.{kind}32", 32, argument.parts[0], Immediate(low))
+            kept = call.compute(f"min.{kind}32", 32, above, Immediate(high))
+            found.append(call.compute("cvt.u16.u32", 16, kept))
+        return call.value(*found)
+
+    return lower
+
+
+def _differences(bits: int, shift: int = 0, *, is_masked: bool = False) -> Handler:
+    """`sad` and `msad`: differences of the parts of two words, added to a third one."""
+
+    def lower(call: BuiltinCall) -> Value:
+        first, second, addend = (argument.parts[0] for argument in call.site.arguments)
+        total: Operand = Immediate(0)
+        for place in range(0, 32, bits):
+            field = Immediate(place), Immediate(bits)
+            x, y = (call.compute("bfe.u32", 32, word, *field) for word in (first, second))
+            larger, smaller = (call.compute(f"{name}.u32", 32, x, y) for name in ("max", "min"))
+            found = call.compute("sub.u32", 32, larger, smaller)
+            if is_masked:
+                counts = call.compute("setp.ne.u32", 1, y, Immediate(0))
+                found = call.select(32, counts, found, Immediate(0))
+            total = call.compute("add.u32", 32, total, found)
+        if shift:
+            total = call.compute("shl.b32", 32, total, Immediate(shift))
+        return call.value(call.compute("add.u32", 32, total, addend))
+
+    return lower
+
+
+def _aligned_bytes(call: BuiltinCall) -> Value:
+    """`alignbyte`: four bytes of two words, from a number of bytes on."""
+    high, low, count = (argument.parts[0] for argument in call.site.arguments)
+    bits = call.compute("shl.b32", 32, count, Immediate(3))
+    return call.value(call.compute("shf.r.wrap.b32", 32, low, high, bits))
+
+
 def _kind(has_sign: Operand) -> str:
     return "u32" if has_sign == Immediate(0) else "s32"
 
@@ -211,6 +265,15 @@ AMD_INTRINSICS: Mapping[str, Handler] = {
     "sdot2": _pair_dot("cvt.s32.s16", "mad.lo.s32"),
     "udot2": _pair_dot("cvt.u32.u16", "mad.lo.u32"),
     "fdot2": _pair_dot("cvt.f32.f16", "fma.rn.f32"),
+    "cvt.pkrtz": _packed("cvt.rz.f16.f32"),
+    "cvt.pk.i16": _packed_integers("s"),
+    "cvt.pk.u16": _packed_integers("u"),
+    "sad.u8": _differences(_BYTE),
+    "sad.hi.u8": _differences(_BYTE, 16),
+    "sad.u16": _differences(16),
+    "msad.u8": _differences(_BYTE, is_masked=True),
+    "alignbyte": _aligned_bytes,
+    **dict.fromkeys(("s.memtime", "s.memrealtime"), _special(Special.CLOCK64)),
     "ubfe": _field("u"),
     "sbfe": _field("s"),
 }

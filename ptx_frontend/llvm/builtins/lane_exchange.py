@@ -110,7 +110,7 @@ class Combination:
 
 def special(call: BuiltinCall, which: Special) -> Register:
     """Emits the read of a special register."""
-    register = call.code.register(32)
+    register = call.code.register(64 if which is Special.CLOCK64 else 32)
     call.code.move(register, SpecialRegister(which))
     return register
 

@@ -14,13 +14,21 @@ from kernelcast.ptx_frontend.llvm.text.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.text.function_header import Attributes, read_attributes
 from kernelcast.ptx_frontend.llvm.text.syntax import IrFunction
 from kernelcast.ptx_frontend.llvm.text.tokens import TokenKind
-from kernelcast.ptx_frontend.llvm.text.types import IrType, VoidType, align_of, size_of
-from kernelcast.simcore.isa.ir.kernel import SymbolAddress
+from kernelcast.ptx_frontend.llvm.text.types import (
+    IrType,
+    ScalarIrType,
+    VoidType,
+    align_of,
+    size_of,
+)
+from kernelcast.simcore.isa.ir.kernel import Immediate, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["lower_call"]
 
 _MOST_NESTED = 64
+_READ_REGISTER, _OF_LANES = "llvm.read_register.", ("exec", "exec_lo")
+_BALLOT = f"{AMD_PREFIX}ballot"
 _FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
 _CONVENTIONS = ("spir_func", "spir_kernel", "amdgpu_kernel", "fastcc", "ccc", "coldcc")
 _RESULT_ATTRIBUTES = ("noundef", "signext", "zeroext", "nonnull", "noalias", "inreg")
@@ -42,6 +50,9 @@ def lower_call(site: Site, lower_body: Callable[[FunctionScope], None]) -> None:
     name = cursor.name()
     if is_uncounted(name):
         return
+    if name.startswith(_READ_REGISTER):
+        _read_register(site, result)
+        return
     arguments, attributes = _arguments(site)
     function = site.scope.kernel.module.functions.get(name)
     if function is not None:
@@ -52,6 +63,20 @@ def lower_call(site: Site, lower_body: Callable[[FunctionScope], None]) -> None:
         raise refused
     site.code.begin(f"call {name}()")
     _built_in(site, name, arguments, attributes, result)
+
+
+def _read_register(site: Site, result: IrType) -> None:
+    """The lanes that take part: EXEC, what clang makes of a ballot that is true."""
+    cursor = site.cursor
+    cursor.expect("(")
+    cursor.type()
+    name = site.scope.kernel.module.metadata.get(cursor.take().text, "")
+    if name.strip('!{}"') not in _OF_LANES:
+        raise IrProblem(f"register {name} is not supported")
+    cursor.expect(")")
+    everyone = Value(ScalarIrType.I1, (Immediate(1),))
+    site.code.begin(f"call {_BALLOT}()")
+    _built_in(site, _BALLOT, (everyone,), [Attributes()], result)
 
 
 def _arguments(site: Site) -> tuple[tuple[Value, ...], list[Attributes]]:

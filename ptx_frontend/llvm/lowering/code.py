@@ -64,10 +64,10 @@ class Code(InstructionWriter):
             self._mnemonic = ""
 
     def move(self, destination: Register, source: Operand) -> None:
-        """A copy; that of a special register has 32 bits."""
+        """A copy."""
         kind = "pred" if destination.bits == 1 else f"b{destination.bits}"
         if isinstance(source, SpecialRegister):
-            kind = "u32"
+            kind = f"u{destination.bits}"
         self.assign(f"mov.{kind}", destination, source)
 
     def in_register(self, operand: Operand, bits: int) -> Register:

@@ -12,7 +12,13 @@ from kernelcast.ptx_frontend.llvm.lowering.code import Code
 from kernelcast.ptx_frontend.llvm.lowering.memory_intrinsics import copy_memory, set_memory
 from kernelcast.ptx_frontend.llvm.text.names import intrinsic_root
 from kernelcast.ptx_frontend.llvm.text.types import PointerType, ScalarIrType, VectorType
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import (
+    Immediate,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+)
 
 __all__ = ["is_uncounted", "lower_intrinsic"]
 
@@ -44,6 +50,7 @@ _ROUNDINGS = {
     "nearbyint": "rni",
     "roundeven": "rni",
 }
+_CLOCKS = ("readcyclecounter", "readsteadycounter")
 _FIRST_ARGUMENT = ("expect", "ssa.copy", "expect.with.probability")
 
 _Part = Callable[[Code, ScalarIrType, tuple[Operand, ...]], Operand]
@@ -70,6 +77,10 @@ def lower_intrinsic(site: CallSite) -> Value | None:
         site.code.trap("the kernel executed llvm.trap")
         site.code.place(following)
         return None
+    if name in _CLOCKS:
+        now = site.code.register(64)
+        site.code.move(now, SpecialRegister(Special.CLOCK64))
+        return Value(ScalarIrType.I64, (now,))
     root = intrinsic_root(name)
     if root in _FIRST_ARGUMENT:
         return site.arguments[0]

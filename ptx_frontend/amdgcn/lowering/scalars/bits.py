@@ -60,7 +60,27 @@ def _packed(upper: tuple[bool, bool], site: Site) -> None:
     code.set_scalar(site.operands[0], [site.main("or.b32", 32, halves[0], above)])
 
 
+def _field_of_ones(bits: int, site: Site) -> None:
+    """`s_bfm`: so many ones, so far up."""
+    code, kind = site.code, f"b{bits}"
+    one = code.compute(f"shl.{kind}", bits, _ONE, site.amount(1, bits))
+    ones = code.compute(f"sub.u{bits}", bits, one, _ONE)
+    found = site.main(f"shl.{kind}", bits, ones, site.amount(2, bits))
+    code.set_scalar(site.operands[0], [found] if bits == 32 else code.halves(found))
+
+
+def _distance(site: Site) -> None:
+    """`s_absdiff_i32`."""
+    code = site.code
+    found = site.main("abs.s32", 32, code.compute("sub.s32", 32, site.integer(1), site.integer(2)))
+    site.scc(lambda: code.compute("setp.ne.u32", 1, found, Immediate(0)))
+    code.set_scalar(site.operands[0], [found])
+
+
 SCALAR_BITS: Mapping[str, Lowering] = {
+    "s_bfm_b32": partial(_field_of_ones, 32),
+    "s_bfm_b64": partial(_field_of_ones, 64),
+    "s_absdiff_i32": _distance,
     "s_bitset0_b32": partial(_set_bit, 0),
     "s_bitset1_b32": partial(_set_bit, 1),
     "s_sext_i32_i8": partial(_extended, 8),

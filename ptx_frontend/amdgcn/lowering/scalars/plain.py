@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kernelcast.ptx_frontend.amdgcn.lowering.indexed_registers import INDEXED_SCALARS
 from kernelcast.ptx_frontend.amdgcn.lowering.scalars.bits import SCALAR_BITS
+from kernelcast.ptx_frontend.amdgcn.lowering.scalars.clocks import CLOCKS
 from kernelcast.ptx_frontend.amdgcn.lowering.scalars.floats import SCALAR_FLOATS
 from kernelcast.ptx_frontend.amdgcn.lowering.scalars.sums import SCALAR_SUMS
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Lowering, Site
@@ -115,6 +117,16 @@ def _bit_search(is_from_below: bool, site: Site) -> None:
     turned = code.compute("brev.b32", 32, value) if is_from_below else value
     zeros = site.main("clz.b32", 32, turned)
     none = code.compute("setp.eq.u32", 1, value, _ZERO)
+    found = code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none)
+    code.set_scalar(site.operands[0], [found])
+
+
+def _sign_bits(site: Site) -> None:
+    """`s_flbit_i32`: how many of the highest bits are the sign; -1 where all are."""
+    code, value = site.code, site.integer(1)
+    differs = code.compute("xor.b32", 32, value, code.compute("shr.s32", 32, value, Immediate(31)))
+    zeros = site.main("clz.b32", 32, differs)
+    none = code.compute("setp.eq.u32", 1, differs, _ZERO)
     found = code.compute("selp.b32", 32, Immediate(0xFFFFFFFF), zeros, none)
     code.set_scalar(site.operands[0], [found])
 
@@ -280,8 +292,11 @@ SCALAR: Mapping[str, Lowering] = {
     "s_abs_i32": partial(_one, "abs.s32"),
     "s_brev_b32": _reversed,
     **SCALAR_BITS,
+    **CLOCKS,
+    **INDEXED_SCALARS,
     "s_flbit_i32_b32": partial(_bit_search, False),
     "s_ff1_i32_b32": partial(_bit_search, True),
+    **dict.fromkeys(("s_flbit_i32", "s_cls_i32"), _sign_bits),
     "s_not_b32": partial(_one, "not.b32"),
     "s_bcnt1_i32_b32": partial(_population, 32),
     "s_bcnt1_i32_b64": partial(_population, 64),
@@ -342,6 +357,7 @@ _KEEP_SCC = (
     "s_waitcnt",
     "s_nop",
     "s_barrier",
+    *("s_bfm", "s_cls", "s_memtime", "s_memrealtime", "s_getreg", "s_set_gpr_idx"),
 )
 SCC_WRITERS = frozenset(name for name in SCALAR if not name.startswith(_KEEP_SCC))
 """Instructions that set the condition code."""

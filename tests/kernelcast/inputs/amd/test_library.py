@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ _SMALL = np.concatenate([np.linspace(-10, 10, 4001), np.geomspace(1e-30, 1e-3, 5
 _WIDE = np.concatenate([_SMALL, np.geomspace(10, 3e38, 3000), -np.geomspace(10, 3e38, 3000)])
 _POSITIVE = np.concatenate([np.geomspace(1e-37, 3e38, 5000), np.linspace(0.5, 2, 3001)])
 _UNIT = np.linspace(-1, 1, 4001)
+_PI = np.longdouble("3.14159265358979323846264338327950288")
 _QUARTERS = np.append(np.pi / 2 * np.array([1, 2, 3, 4, 1e3]), 6381956970095103.0 * 2.0**797)
 _ANGLES = np.concatenate(
     [_WIDE, np.geomspace(1e5, 1e308, 4001), _QUARTERS, np.nextafter(_QUARTERS, 0), [0.0, 2.0**20]]
@@ -51,9 +54,11 @@ FLOAT = {
     "cbrtf": (_WIDE, np.cbrt, 2),
     "erff": (_SMALL, special.erf, 3),
     "erfcf": (np.linspace(-6, 9, 3001), special.erfc, 8),
+    "tgammaf": (np.linspace(-9.97, 34, 4001), special.gamma, 1),
+    "lgammaf": (np.geomspace(1e-9, 1e9, 4001), special.gammaln, 1),
     "rsqrtf": (_POSITIVE, lambda x: x**-0.5, 1),
 }
-DOUBLE = {
+DOUBLE: dict[str, tuple[Array, Callable[..., Array], int]] = {
     "exp": (np.linspace(-700, 700, 5001), np.exp, 2),
     "exp2": (np.linspace(-1000, 1000, 5001), np.exp2, 2),
     "log": (_POSITIVE, np.log, 2),
@@ -64,7 +69,33 @@ DOUBLE = {
     "sin": (_ANGLES, np.sin, 1),
     "cos": (_ANGLES, np.cos, 1),
     "tan": (_ANGLES, np.tan, 3),
+    "exp10": (np.linspace(-300, 300, 5001), lambda x: np.longdouble(10) ** x, 2),
+    "log1p": (np.append(_POSITIVE, np.linspace(-0.999, 10, 4001)), np.log1p, 3),
+    "asin": (_UNIT, np.arcsin, 3),
+    "acos": (_UNIT, np.arccos, 3),
+    "atan": (_WIDE, np.arctan, 2),
+    "sinh": (np.linspace(-709, 709, 5001), np.sinh, 3),
+    "cosh": (np.linspace(-709, 709, 5001), np.cosh, 3),
+    "asinh": (_WIDE, np.arcsinh, 4),
+    "acosh": (np.geomspace(1, 1e300, 5000), np.arccosh, 4),
+    "atanh": (0.999 * _UNIT, np.arctanh, 4),
+    "cbrt": (_WIDE, np.cbrt, 1),
+    "erf": (_SMALL, np.vectorize(math.erf), 2),
+    "erfc": (np.linspace(-6, 26, 5001), np.vectorize(math.erfc), 6),
+    "tgamma": (np.linspace(0.01, 171, 4001), np.vectorize(math.gamma), 12),
+    "lgamma": (np.linspace(10, 1e5, 4001), np.vectorize(math.lgamma), 4),
+    "sinpi": (_SMALL, lambda x: (-1) ** np.rint(x) * np.sin(_PI * (x - np.rint(x))), 2),
+    "logb": (_POSITIVE, lambda x: np.floor(np.log2(x)), 0),
 }
+_TWO: dict[str, tuple[Callable[..., Array], int]] = {
+    "atan2": (np.arctan2, 3),
+    "hypot": (np.hypot, 1),
+    "remainder": (np.vectorize(math.remainder), 0),
+    "nextafter": (lambda x, y: np.nextafter(x.astype(float), y.astype(float)), 0),
+}
+
+
+_SOURCES = ("float", "double", "erf", "angles", "arcs", "roots", "gamma")
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +110,10 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Any:
   if (i < n) z[i] = powf(x[i], y[i]);
 }\n"""
     two += two.replace("powf", "pow").replace("float", "double")
+    two += "".join(two[two.rindex("extern") :].replace("pow", name) for name in _TWO)
     kernels = [one.format(name, "float") for name in FLOAT]
     kernels += [one.format(name, "double") for name in DOUBLE]
-    includes = "".join(
-        f'#include "{name}.hip"\n#undef DEFINE\n' for name in ("float", "double", "erf", "angles")
-    )
+    includes = "".join(f'#include "{name}.hip"\n#undef DEFINE\n' for name in _SOURCES)
     file = tmp_path_factory.mktemp("library") / "all.hip"
     file.write_text("#include <hip/hip_runtime.h>\n" + includes + "".join(kernels) + two)
     return kc.load(file, include=[LIBRARY], options=["-ffp-contract=off"])
@@ -117,6 +147,26 @@ def test_functions_of_double_are_as_close_as_opencl_asks(module: Any, name: str)
     wanted = exact(x.astype(np.longdouble))
     away = np.abs(y - wanted) / np.spacing(np.abs(wanted.astype(np.float64)))
     assert np.where(y == wanted, 0, away).max() <= most
+
+
+@pytest.mark.parametrize("name", _TWO)
+def test_functions_of_two_doubles(module: Any, name: str) -> None:
+    exact, most = _TWO[name]
+    random = np.random.default_rng(3)
+    x, y = (random.normal(size=4096) * 10.0 ** random.integers(-9, 9, 4096) for _ in range(2))
+    z = np.zeros_like(x)
+    module[f"k_{name}"].run(grid=16, block=256, args=[x, y, z, 4096], engine="jit")
+    wanted = exact(x.astype(np.longdouble), y.astype(np.longdouble))
+    assert errors(z, wanted).max() <= most
+
+
+def test_directions_of_points_on_the_axes(module: Any) -> None:
+    values = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf])
+    y, x = (part.reshape(-1).copy() for part in np.meshgrid(values, values))
+    z = np.zeros_like(x)
+    module["k_atan2"].run(grid=1, block=64, args=[y, x, z, x.size], engine="jit")
+    assert np.array_equal(z, np.arctan2(y, x))
+    assert np.array_equal(np.signbit(z), np.signbit(np.arctan2(y, x)))
 
 
 def test_powers_of_float(module: Any) -> None:
@@ -161,6 +211,7 @@ def test_the_modules_are_those_of_the_sources() -> None:
 
 
 def test_nothing_is_left_to_be_defined_elsewhere() -> None:
-    for text in generated_code.library_modules():
-        declared = re.findall(r"^declare .*@([\w.]+)\(", text, re.MULTILINE)
-        assert all(name.startswith("llvm.") for name in declared)
+    modules = "\n".join(generated_code.library_modules())
+    declared = set(re.findall(r"^declare .*@([\w.]+)\(", modules, re.MULTILINE))
+    defined = set(re.findall(r"^define .*@([\w.]+)\(", modules, re.MULTILINE))
+    assert all(name.startswith("llvm.") for name in declared - defined)

@@ -18,6 +18,7 @@
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIPCC__ 1
 #define KC_HIP static __device__ __forceinline__
+#define KC_HIP_MEMBER __device__ __forceinline__
 #define KC_HIP_CONST extern "C" __device__ __attribute__((const))
 
 #ifdef __cplusplus

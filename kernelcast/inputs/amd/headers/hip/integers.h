@@ -48,7 +48,6 @@ KC_HIP_BITS(__int_as_float, int, float)
 KC_HIP_BITS(__uint_as_float, unsigned, float)
 KC_HIP_BITS(__double_as_longlong, double, long long)
 KC_HIP_BITS(__longlong_as_double, long long, double)
-#undef KC_HIP_BITS
 KC_HIP int __double2loint(double x) { return (int)__double_as_longlong(x); }
 KC_HIP int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
 KC_HIP double __hiloint2double(int high, int low) {

@@ -51,6 +51,46 @@ template <typename T> KC_HIP T __shfl_xor(T value, int mask, int width = warpSiz
   int self = (int)__lane_id(), lane = self ^ mask;
   return kc_hip_read(value, lane >= ((self + width) & ~(width - 1)) ? self : lane);
 }
+// The lanes of `mask` whose value is that of the own one.
+template <typename T> KC_HIP unsigned long long kc_hip_match(unsigned long long mask, T value) {
+  unsigned long long found = 0;
+  for (unsigned long long left = mask; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    if (kc_hip_read(value, lane) == value) found |= 1ull << lane;
+  }
+  return found;
+}
+template <typename T> KC_HIP unsigned long long __match_any(T value) {
+  return kc_hip_match(__activemask(), value);
+}
+template <typename T> KC_HIP unsigned long long __match_any_sync(unsigned long long mask, T value) {
+  return kc_hip_match(mask, value);
+}
+template <typename T>
+KC_HIP unsigned long long __match_all_sync(unsigned long long mask, T value, int *is_same) {
+  *is_same = kc_hip_match(mask, value) == mask;
+  return *is_same ? mask : 0;
+}
+template <typename T> KC_HIP unsigned long long __match_all(T value, int *is_same) {
+  return __match_all_sync(__activemask(), value, is_same);
+}
+// A number of all lanes of `mask`, in all of them.
+#define KC_HIP_REDUCED(name, joined)                                           \
+  template <typename T> KC_HIP T name(unsigned long long mask, T value) {      \
+    T found = kc_hip_read(value, __builtin_ctzll(mask));                       \
+    for (mask &= mask - 1; mask; mask &= mask - 1) {                           \
+      T other = kc_hip_read(value, __builtin_ctzll(mask));                     \
+      found = joined;                                                          \
+    }                                                                          \
+    return found;                                                              \
+  }
+KC_HIP_REDUCED(__reduce_add_sync, found + other)
+KC_HIP_REDUCED(__reduce_min_sync, other < found ? other : found)
+KC_HIP_REDUCED(__reduce_max_sync, found < other ? other : found)
+KC_HIP_REDUCED(__reduce_and_sync, found & other)
+KC_HIP_REDUCED(__reduce_or_sync, found | other)
+KC_HIP_REDUCED(__reduce_xor_sync, found ^ other)
+#undef KC_HIP_REDUCED
 #define KC_HIP_SYNC(name, second)                                                     \
   template <typename M, typename T>                                                   \
   KC_HIP T name##_sync(M, T value, second, int width = warpSize) {                    \

@@ -85,8 +85,23 @@ KC_HIP float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z)
 KC_HIP double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 KC_HIP long lrintf(float x) { return (long)__builtin_rintf(x); }
 KC_HIP long lrint(double x) { return (long)__builtin_rint(x); }
+KC_HIP long long llrintf(float x) { return (long long)__builtin_rintf(x); }
+KC_HIP long long llrint(double x) { return (long long)__builtin_rint(x); }
+KC_HIP long long llroundf(float x) { return (long long)roundf(x); }
+KC_HIP long long llround(double x) { return (long long)round(x); }
 KC_HIP long lroundf(float x) { return (long)roundf(x); }
 KC_HIP long lround(double x) { return (long)round(x); }
+KC_HIP float normcdff(float x) { return 0.5f * erfcf(-0.70710678f * x); }
+KC_HIP double normcdf(double x) { return 0.5 * erfc(-0.70710678118654752440 * x); }
+KC_HIP float frexpf(float x, int *exponent) {
+  *exponent = __builtin_amdgcn_frexp_expf(x);
+  return __builtin_amdgcn_frexp_mantf(x);
+}
+KC_HIP float frexp(float x, int *exponent) { return frexpf(x, exponent); }
+KC_HIP double frexp(double x, int *exponent) {
+  *exponent = __builtin_amdgcn_frexp_exp(x);
+  return __builtin_amdgcn_frexp_mant(x);
+}
 KC_HIP float modff(float x, float *whole) {
   *whole = __builtin_truncf(x);
   return __builtin_copysignf(__builtin_isinf(x) ? 0.0f : x - *whole, x);
@@ -119,6 +134,9 @@ KC_HIP float __log2f(float x) { return __ocml_native_log2_f32(x); }
 KC_HIP float __log10f(float x) { return __ocml_native_log10_f32(x); }
 KC_HIP float __powf(float x, float y) { return __ocml_native_exp2_f32(y * __ocml_native_log2_f32(x)); }
 KC_HIP float __fdividef(float x, float y) { return x * __ocml_native_recip_f32(y); }
+KC_HIP float fdividef(float x, float y) { return x / y; }
+KC_HIP double __drcp_rn(double x) { return 1.0 / x; }
+KC_HIP double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 KC_HIP float __frcp_rn(float x) { return 1.0f / x; }
 KC_HIP float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
 KC_HIP float __frsqrt_rn(float x) { return rsqrtf(x); }
@@ -140,18 +158,21 @@ KC_HIP double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y
 
 #define KC_HIP_CONVERSION(name, From, To, value) \
   KC_HIP To name(From x) { return (To)(value); }
-KC_HIP_CONVERSION(__float2int_rn, float, int, __builtin_rintf(x))
-KC_HIP_CONVERSION(__float2int_rz, float, int, x)
-KC_HIP_CONVERSION(__float2int_rd, float, int, __builtin_floorf(x))
-KC_HIP_CONVERSION(__float2int_ru, float, int, __builtin_ceilf(x))
-KC_HIP_CONVERSION(__float2uint_rn, float, unsigned, __builtin_rintf(x))
-KC_HIP_CONVERSION(__float2uint_rz, float, unsigned, x)
-KC_HIP_CONVERSION(__double2int_rn, double, int, __builtin_rint(x))
-KC_HIP_CONVERSION(__double2int_rz, double, int, x)
+// AMD's have no other rounding than to nearest where a floating-point number is made.
+#define KC_HIP_WHOLE(From, name, To, rounded, lower, upper)              \
+  KC_HIP_CONVERSION(__##From##2##name##_rn, From, To, rounded(x))        \
+  KC_HIP_CONVERSION(__##From##2##name##_rz, From, To, x)                 \
+  KC_HIP_CONVERSION(__##From##2##name##_rd, From, To, lower(x))          \
+  KC_HIP_CONVERSION(__##From##2##name##_ru, From, To, upper(x))          \
+  KC_HIP_CONVERSION(__##name##2##From##_rn, To, From, x)
+#define KC_HIP_WHOLES(name, To)                                                                 \
+  KC_HIP_WHOLE(float, name, To, __builtin_rintf, __builtin_floorf, __builtin_ceilf)             \
+  KC_HIP_WHOLE(double, name, To, __builtin_rint, __builtin_floor, __builtin_ceil)
+KC_HIP_WHOLES(int, int) KC_HIP_WHOLES(uint, unsigned)
+KC_HIP_WHOLES(ll, long long) KC_HIP_WHOLES(ull, unsigned long long)
 KC_HIP_CONVERSION(__double2float_rn, double, float, x)
-KC_HIP_CONVERSION(__int2float_rn, int, float, x)
-KC_HIP_CONVERSION(__uint2float_rn, unsigned, float, x)
-KC_HIP_CONVERSION(__int2double_rn, int, double, x)
+#undef KC_HIP_WHOLES
+#undef KC_HIP_WHOLE
 #undef KC_HIP_CONVERSION
 
 // The device's functions of double under std, whose own are the host's; those of float are both.

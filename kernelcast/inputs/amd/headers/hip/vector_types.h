@@ -44,6 +44,13 @@ KC_HIP_VECTORS(float, float)
 KC_HIP_VECTORS(double, double)
 #undef KC_HIP_VECTORS
 
+// For templates that are for numbers only.
+template <bool is_number> struct kc_hip_when;
+template <> struct kc_hip_when<true> {
+  using type = void;
+};
+template <typename T> using kc_hip_if_number = typename kc_hip_when<__is_arithmetic(T)>::type;
+
 // A number that goes with a vector takes its type; it says nothing of it.
 template <typename T> struct kc_hip_same {
   using type = T;

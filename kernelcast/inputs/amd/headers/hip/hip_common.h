@@ -1,0 +1,2 @@
+// Part of what hip/hip_runtime.h declares.
+#include <hip/hip_runtime.h>
