@@ -1,6 +1,6 @@
 """OpenCL C to PTX by clang and LLVM's NVPTX back end.
 
-The back end has instructions but no built-in functions of OpenCL C: `nvptx_builtins.cl` defines
+The back end has instructions but no built-in functions of OpenCL C: `opencl_builtins` defines
 them, those of mathematics by NVIDIA's libdevice where it is installed.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib.resources import files
 
 from kernelcast.errors import InputError, UnsupportedInstruction
 from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
 from kernelcast.inputs.cuda.nvrtc_library import find_libdevice
+from kernelcast.inputs.opencl_definitions import opencl_definitions
 from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.isa.ir.source_names import source_name
@@ -21,7 +21,6 @@ from kernelcast.simcore.isa.ir.source_names import source_name
 __all__ = ["compile_opencl_to_ptx", "with_names_of_builtins"]
 
 _TRIPLE = "nvptx64-nvidia-nvcl"
-_DEFINITIONS = "nvptx_builtins.cl"
 _EXTENSIONS = ("-Xclang", "-cl-ext=+all")
 """clang thinks that this target has few."""
 _NO_PASSES = ("-Xclang", "-disable-llvm-passes")
@@ -61,8 +60,7 @@ def compile_opencl_to_ptx(source: ClangSource, options: CompilerOptions) -> str:
     architecture is none.
     """
     output = _output(options.architecture)
-    text = files("kernelcast.inputs").joinpath(_DEFINITIONS).read_bytes()
-    definitions = ClangSource(_DEFINITIONS, text)
+    definitions = opencl_definitions("nvptx")
     libraries = [compile_opencl(definitions, _DEFINITION_OPTIONS, ClangTarget(_TRIPLE))]
     libdevice = find_libdevice()
     if libdevice is not None:

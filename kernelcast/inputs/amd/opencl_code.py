@@ -6,21 +6,20 @@ The source is compiled once more, for AMD's target, when code is asked for.
 from __future__ import annotations
 
 from functools import partial
-from importlib.resources import files
 
 from kernelcast.inputs.amd.generated_code import GeneratedCode
 from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.opencl_definitions import opencl_definitions
 from kernelcast.inputs.opencl_source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["opencl_code"]
 
 _TRIPLE = "amdgcn-amd-amdhsa"
-_DEFINITIONS = "amdgcn_builtins.cl"
 _ALONE = "-nogpulib"
 """Libraries of ROCm are not needed."""
-_EXTENSIONS = ("-Xclang", "-cl-ext=+cl_khr_fp64")
+_EXTENSIONS = ("-Xclang", "-cl-ext=+cl_khr_fp64,+cl_khr_fp16")
 _DEFINITION_OPTIONS = CompilerOptions(
     options=("-cl-std=CL2.0", "-g0", *_EXTENSIONS, "-Xclang", "-disable-llvm-passes")
 )
@@ -32,8 +31,7 @@ def opencl_code(source: ClangSource, options: CompilerOptions, module: Module) -
 
 
 def _ir(source: ClangSource, options: CompilerOptions) -> str:
-    text = files("kernelcast.inputs.amd").joinpath(_DEFINITIONS).read_bytes()
-    definitions = ClangSource(_DEFINITIONS, text)
+    definitions = opencl_definitions("amdgcn")
     target = ClangTarget(_TRIPLE, ("-emit-llvm", "-c", _ALONE))
     library = compile_opencl(definitions, _DEFINITION_OPTIONS, target)
     output = ("-emit-llvm", "-S", _ALONE, *_EXTENSIONS)
