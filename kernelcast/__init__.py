@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from kernelcast.inputs.cupy_kernel import from_cupy as from_cupy
     from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
     from kernelcast.inputs.numba_kernel import from_numba as from_numba
-    from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
-    from kernelcast.inputs.opencl_program import OpenclProgram as OpenclProgram
-    from kernelcast.inputs.opencl_program import opencl_program as opencl_program
+    from kernelcast.inputs.opencl.program import OpenclKernel as OpenclKernel
+    from kernelcast.inputs.opencl.program import OpenclProgram as OpenclProgram
+    from kernelcast.inputs.opencl.program import opencl_program as opencl_program
     from kernelcast.inputs.pallas_kernel import from_pallas as from_pallas
     from kernelcast.inputs.pystencils import PystencilsKernel as PystencilsKernel
     from kernelcast.inputs.pystencils import from_pystencils as from_pystencils
@@ -248,8 +248,8 @@ _HOMES = {
     "ModuleKernel": "kernelcast.torch_modules.module_estimate",
     "ModuleTotal": "kernelcast.torch_modules.module_estimate",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
-    "OpenclKernel": "kernelcast.inputs.opencl_program",
-    "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "OpenclKernel": "kernelcast.inputs.opencl.program",
+    "OpenclProgram": "kernelcast.inputs.opencl.program",
     "PreparedLaunch": "kernelcast.execution.prepared",
     "PystencilsKernel": "kernelcast.inputs.pystencils",
     "RankOptions": "kernelcast.ranking.launches",
@@ -301,7 +301,7 @@ _HOMES = {
     "load_ptx": "kernelcast.api",
     "load_trace": "kernelcast.api",
     "load_workload": "kernelcast.workload.file",
-    "opencl_program": "kernelcast.inputs.opencl_program",
+    "opencl_program": "kernelcast.inputs.opencl.program",
     "rank": "kernelcast.ranking.launches",
     "reference_utilization": "kernelcast.api",
     "replay_recording": "kernelcast.program_capture.replay",

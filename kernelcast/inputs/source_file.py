@@ -18,7 +18,6 @@ from kernelcast.input_files import open_input, read_input
 from kernelcast.inputs.amd.code_objects import load_code_objects
 from kernelcast.inputs.amd.generated_code import GeneratedCode, code_of_ir
 from kernelcast.inputs.amd.hip_source import compile_hip, has_host_code, includes_hip
-from kernelcast.inputs.amd.opencl_code import opencl_code
 from kernelcast.inputs.clang_source import read_clang_source
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda.cuda_source import NO_HOST_CODE
@@ -29,8 +28,9 @@ from kernelcast.inputs.fat_binary import is_fat_binary
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_ir
 from kernelcast.inputs.native.cubins import kernels_of
 from kernelcast.inputs.native.sources import AssembledPtx
-from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
-from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.opencl.amd_code import opencl_code
+from kernelcast.inputs.opencl.ptx import compile_opencl_to_ptx, with_names_of_builtins
+from kernelcast.inputs.opencl.source import compile_opencl
 from kernelcast.inputs.signatures import declared_elements
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.ptx_frontend.amdgcn.code_object import is_amd_elf, is_bundle

@@ -9,7 +9,7 @@ from pathlib import Path
 from kernelcast.errors import CompilationError, InputError, KernelcastError
 from kernelcast.inputs.clang_source import ClangSource
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.opencl.source import compile_opencl
 from kernelcast.program_capture.arena import CallError
 from kernelcast.program_capture.code import Function, ProgramCode
 from kernelcast.program_capture.protocol import Status

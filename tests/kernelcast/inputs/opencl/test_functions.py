@@ -24,7 +24,7 @@ FORMS = [*AMD, pytest.param(PTX, marks=needs_libdevice)]
 
 
 def numbers(count: int) -> Array:
-    """From -4 to 4, with zeros and what is no number."""
+    """Numbers around zero, with both zeros."""
     found = np.random.default_rng(count).normal(0, 2, count).astype(np.float32)
     found[:4] = 0, -0.0, 1, -2.5
     return found

@@ -19,9 +19,9 @@ from kernelcast.errors import (
     UnsupportedInstruction,
 )
 from kernelcast.execution.instruction_mix import instruction_mix
-from kernelcast.inputs import opencl_ptx
 from kernelcast.inputs.clang import find_clang
 from kernelcast.inputs.cuda.nvrtc_library import find_libdevice
+from kernelcast.inputs.opencl import ptx as opencl_ptx
 
 _SOURCE = """
 __kernel void saxpy(__global float *y, __global const float *x, float a, int n) {

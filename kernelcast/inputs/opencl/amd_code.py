@@ -10,8 +10,8 @@ from functools import partial
 from kernelcast.inputs.amd.generated_code import GeneratedCode
 from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.opencl_definitions import opencl_definitions
-from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.opencl.definitions import opencl_definitions
+from kernelcast.inputs.opencl.source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["opencl_code"]

@@ -1,6 +1,6 @@
 """OpenCL C to PTX by clang and LLVM's NVPTX back end.
 
-The back end has instructions but no built-in functions of OpenCL C: `opencl_builtins` defines
+The back end has instructions but no built-in functions of OpenCL C: `builtins` defines
 them, those of mathematics by NVIDIA's libdevice where it is installed.
 """
 
@@ -13,8 +13,8 @@ from kernelcast.errors import InputError, UnsupportedInstruction
 from kernelcast.inputs.clang_source import ClangSource, ClangTarget
 from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
 from kernelcast.inputs.cuda.nvrtc_library import find_libdevice
-from kernelcast.inputs.opencl_definitions import opencl_definitions
-from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.opencl.definitions import opencl_definitions
+from kernelcast.inputs.opencl.source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.isa.ir.source_names import source_name
 

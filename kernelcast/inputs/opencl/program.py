@@ -18,7 +18,7 @@ from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.clang_source import ClangSource
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, read_ir
-from kernelcast.inputs.opencl_source import compile_opencl
+from kernelcast.inputs.opencl.source import compile_opencl
 from kernelcast.simcore.isa.ir.kernel import Module
 from kernelcast.simcore.launch.launch import Argument
 
