@@ -95,9 +95,16 @@ _MATRIX_TYPES = {
     "bf16": "bf16",
     "i8": "int8",
     "xf32": "tf32",
+    "iu8": "int8",
+    "iu4": "int4",
     "fp8": "fp8",
     "bf8": "fp8",
 }
+_WAVE_MATRIX = re.compile(
+    r"v_wmma_(?P<sum>f32|f16|bf16|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_(?P<type>[a-z]+\d+)"
+)
+_NARROW_LANES = 32
+"""Lanes of a wavefront whose products of matrices are executed on RDNA."""
 _IN_A_LANE = {"f32": 1, "f64": 1, "bf16": 2, "f16": 4, "bf16_1k": 4, "i8": 4}
 """Elements of A that a lane holds where the name does not say how many blocks there are."""
 _SIMPLE_DOUBLE = re.compile(r"v_(?:mov|lshlrev|lshrrev|ashrrev|lshl_add|pk_mov)_")
@@ -120,6 +127,8 @@ def amd_instruction(mnemonic: str) -> AmdInstruction | None:
         return AmdInstruction(_scalar_kind(name))
     if name.startswith("v_mfma"):
         return _product(name)
+    if name.startswith("v_wmma"):
+        return _product_of_rdna(name)
     if _TOGETHER in name:
         flops = sum(_DUAL_FLOPS.get(half, 0) for half in _DUAL_FLOAT.findall(name))
         return AmdInstruction(AmdKind.VALU, "fp32", flops=flops)
@@ -173,3 +182,15 @@ def _product(name: str) -> AmdInstruction:
         blocks = amd_wavefront() * _IN_A_LANE[found["end"]] // (m * k)
     operations = 2 * m * n * k * blocks // amd_wavefront()
     return AmdInstruction(AmdKind.MATRIX, tensor_type=type_, tensor_operations=operations)
+
+
+def _product_of_rdna(name: str) -> AmdInstruction:
+    """`v_wmma`: sums of halves have a rate of their own."""
+    found = _WAVE_MATRIX.match(name)
+    type_ = "" if found is None else _MATRIX_TYPES.get(found["type"], "")
+    if found is None or not type_:
+        return AmdInstruction(AmdKind.MATRIX)
+    m, n, k = (int(found[name]) for name in ("m", "n", "k"))
+    tensor_type = "fp16_fp16" if found["sum"] == "f16" else type_
+    operations = 2 * m * n * k // _NARROW_LANES
+    return AmdInstruction(AmdKind.MATRIX, tensor_type=tensor_type, tensor_operations=operations)

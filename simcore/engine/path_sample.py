@@ -127,7 +127,7 @@ def _record(
     with np.errstate(all="ignore"):
         batch = Batch(kernel, shape, memory, prepared.constants, numbers)
         batch.multiply = _multiplication()
-        watchdog = Watchdog(limits)
+        watchdog = Watchdog(kernel, limits)
         phases = PhaseLog(batch, recorder) if has_phases(kernel) else None
         try:
             BatchRun(prepared, batch, memory, recorder, watchdog, host, journal, phases).run()

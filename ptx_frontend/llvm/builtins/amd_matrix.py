@@ -18,8 +18,8 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
 __all__ = ["AMD_MATRIX"]
 
-_SIDE = 16
-"""Rows and columns of the matrices of RDNA 3, and what is added up."""
+_SIDE, _ROWS = 16, 8
+"""Rows and columns of RDNA's matrices, and how many rows of a column a lane holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +74,40 @@ def _words(call: BuiltinCall, matrix: Value) -> list[Operand]:
     ]
 
 
-# ---- RDNA 3 ----
+# ---- RDNA ----
 
 
-def _places(call: BuiltinCall) -> tuple[Operand, list[Operand]]:
-    """The lane of a column of B, and those of the rows of A, for the results of the own lane.
+class _Layout:
+    """Where the elements are that the own lane's results are made of, and those results.
 
-    Lanes 0 to 15 hold rows of A and columns of B, and the upper ones the same. Lane l has, of
-    column l mod 16 of C, every second row (RDNA 3 ISA, 7.9).
+    Lanes 0 to 15 of RDNA 3 hold rows of A and columns of B, and the upper ones the same; lane l
+    has, of column l mod 16 of C, every second row (RDNA 3 ISA, 7.9). The upper lanes of RDNA 4 hold
+    the upper half of the k, and eight rows follow each other in a lane.
     """
-    lane = lane_number(call)
-    call.code.begin_parts()
-    column = call.compute("and.b32", 32, lane, Immediate(_SIDE - 1))
-    upper = call.compute("shr.u32", 32, lane, Immediate(4))
-    rows = [call.compute("add.u32", 32, upper, Immediate(2 * number)) for number in range(8)]
-    return column, rows
+
+    def __init__(self, call: BuiltinCall, in_a_lane: int) -> None:
+        self._call, self.in_a_lane = call, in_a_lane
+        is_split = in_a_lane < _SIDE
+        lane = lane_number(call)
+        call.code.begin_parts()
+        self._column = call.compute("and.b32", 32, lane, Immediate(_SIDE - 1))
+        upper = call.compute("shr.u32", 32, lane, Immediate(4))
+        first = call.compute("shl.b32", 32, upper, Immediate(3)) if is_split else upper
+        steps = (number if is_split else 2 * number for number in range(_ROWS))
+        self._rows = [call.compute("add.u32", 32, first, Immediate(step)) for step in steps]
+
+    def column(self, k: int) -> Operand:
+        """The lane that has element (k, own column) of B."""
+        return self._above(self._column, k)
+
+    def row(self, number: int, k: int) -> Operand:
+        """The lane that has element (row of a result, k) of A."""
+        return self._above(self._rows[number], k)
+
+    def _above(self, place: Operand, k: int) -> Operand:
+        if k < self.in_a_lane:
+            return place
+        return self._call.compute("add.u32", 32, place, Immediate(_SIDE))
 
 
 def _single(call: BuiltinCall, type_: str, value: Operand, lane: Operand) -> Operand:
@@ -97,22 +116,27 @@ def _single(call: BuiltinCall, type_: str, value: Operand, lane: Operand) -> Ope
 
 
 def _of_shorts(type_: str, *, is_narrow: bool) -> Handler:
-    """`wmma` of halves or of `bf16`; where it is narrow results are half of each register."""
+    """`wmma` of halves or of `bf16`; narrow results of RDNA 3 are half of each register."""
 
     def lower(call: BuiltinCall) -> Value:
         a, b, c = call.site.arguments[:3]
-        column, rows = _places(call)
-        of_b = [_single(call, type_, b.parts[k], column) for k in range(_SIDE)]
-        parts = list(c.parts)
-        upper = is_narrow and call.site.arguments[3].parts[0] == Immediate(1)
-        for number, row in enumerate(rows):
-            place = 2 * number + upper if is_narrow else number
+        layout, parts = _Layout(call, len(a.parts)), list(c.parts)
+        places = list(range(_ROWS))
+        if len(parts) > _ROWS:
+            upper = call.site.arguments[3].parts[0] == Immediate(1)
+            places = [2 * number + upper for number in places]
+        columns = [
+            _single(call, type_, b.parts[k % layout.in_a_lane], layout.column(k))
+            for k in range(_SIDE)
+        ]
+        for number, place in enumerate(places):
             sum_: Operand = parts[place]
             if is_narrow:
                 sum_ = call.compute(f"cvt.f32.{type_}", 32, sum_)
-            for k in range(_SIDE):
-                element = _single(call, type_, a.parts[k], row)
-                sum_ = call.compute("fma.rn.f32", 32, element, of_b[k], sum_)
+            for k, of_b in enumerate(columns):
+                lane = layout.row(number, k)
+                element = _single(call, type_, a.parts[k % layout.in_a_lane], lane)
+                sum_ = call.compute("fma.rn.f32", 32, element, of_b, sum_)
             parts[place] = call.compute(f"cvt.rn.{type_}.f32", 16, sum_) if is_narrow else sum_
         return call.value(*parts)
 
@@ -126,20 +150,21 @@ def _of_integers(bits: int) -> Handler:
         of_a, a, of_b, b, c, stops = call.site.arguments
         if stops.parts[0] != Immediate(0):
             raise call.refused("sums that stop at the largest number")
-        column, rows = _places(call)
+        layout = _Layout(call, 32 * len(a.parts) // bits)
 
         def element(signs: Value, matrix: Value, k: int, lane: Operand) -> Operand:
-            word, place = divmod(k * bits, 32)
+            word, place = divmod(k % layout.in_a_lane * bits, 32)
             kind = "u" if signs.parts[0] == Immediate(0) else "s"
             read = read_lane(call, matrix.parts[word], 32, lane)
             return call.compute(f"bfe.{kind}32", 32, read, Immediate(place), Immediate(bits))
 
-        columns = [element(of_b, b, k, column) for k in range(_SIDE)]
+        columns = [element(of_b, b, k, layout.column(k)) for k in range(_SIDE)]
         parts = []
-        for row, first in zip(rows, c.parts, strict=True):
+        for number, first in enumerate(c.parts):
             sum_: Operand = first
-            for k in range(_SIDE):
-                sum_ = call.compute("mad.lo.u32", 32, element(of_a, a, k, row), columns[k], sum_)
+            for k, column in enumerate(columns):
+                row = element(of_a, a, k, layout.row(number, k))
+                sum_ = call.compute("mad.lo.u32", 32, row, column, sum_)
             parts.append(sum_)
         return call.value(*parts)
 

@@ -86,7 +86,9 @@ class ControlRun:
         host = HostFunctions(self._kernel, memory, PrintedText(_discard))
         with np.errstate(all="ignore"):
             batch = Batch(self._control, shape, memory, prepared.constants, numbers)
-            BatchRun(prepared, batch, memory, recorder, Watchdog(self._limits), host).run()
+            BatchRun(
+                prepared, batch, memory, recorder, Watchdog(self._kernel, self._limits), host
+            ).run()
         recorder.finish_batch(batch.counts)
 
 

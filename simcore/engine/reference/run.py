@@ -100,7 +100,7 @@ def run(
             check_time("running")
             numbers = np.arange(first, min(first + step, launch.thread_blocks))
             batch = Batch(kernel, shape, memory, prepared.constants, numbers)
-            BatchRun(prepared, batch, memory, recorder, Watchdog(limits), host).run()
+            BatchRun(prepared, batch, memory, recorder, Watchdog(kernel, limits), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + len(numbers)) / launch.thread_blocks)

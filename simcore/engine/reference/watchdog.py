@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.reference.lanes import Lanes
+from kernelcast.simcore.engine.rules.issue_limit import issue_limit
 from kernelcast.simcore.host.deadline import deadline_in
-from kernelcast.simcore.isa.ir.kernel import BasicBlock
+from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
 from kernelcast.simcore.launch.launch import Limits
 
 __all__ = ["CHECK_EVERY", "State", "Watchdog"]
@@ -34,8 +35,8 @@ class State(NamedTuple):
 class Watchdog:
     """Looks at one batch now and then."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, kernel: Kernel, limits: Limits) -> None:
+        self._limits, self._most = limits, issue_limit(kernel, limits)
         self._deadline = deadline_in(limits.seconds)
         self._snapshot: State | None = None
         self._looks = 0
@@ -43,10 +44,10 @@ class Watchdog:
     def check(self, block: BasicBlock, warp_time: npt.NDArray[np.int64], state: State) -> None:
         """Raises LimitExceeded, at the place of `block`, when the run must end."""
         first = (block.body or (block.terminator,))[0]
-        most = self._limits.instructions_per_warp
-        if most is not None and int(warp_time.max()) > most:
+        if self._most is not None and int(warp_time.max()) > self._most:
             raise LimitExceeded(
-                f"a warp issued more than {most:,} instructions: an endless loop? "
+                f"a warp issued more than {self._limits.instructions_per_warp:,} instructions: "
+                "an endless loop? "
                 "(--limit-instructions)",
                 first.span,
                 origin=first.origin,

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import UnsupportedInstruction
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.machine_code import KM, LGKM, VM, VS
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
@@ -127,12 +126,6 @@ def test_scalar_loads_are_waited_for_apart_from_local_memory(tmp_path: Path) -> 
         for counter in ("km", "ds")
     }
     assert cycles["ds"] - cycles["km"] == pytest.approx(told.shared_latency_cycles, abs=3)
-
-
-def test_matrices_of_rdna_4_are_refused(tmp_path: Path) -> None:
-    product = "v_wmma_f32_16x16x16_f16 v[8:15], v[16:19], v[20:23], v[8:15]"
-    with pytest.raises(UnsupportedInstruction, match="matrices as RDNA 4 lays them out"):
-        lowered_for_rdna(tmp_path, product, ARCHITECTURE)
 
 
 SOURCE = """#include <hip/hip_runtime.h>

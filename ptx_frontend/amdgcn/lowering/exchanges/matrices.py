@@ -2,8 +2,9 @@
 
 Every lane takes part, whatever EXEC says. `v_mfma`: see `amd_matrix`. `v_wmma`, of wavefronts of 32
 lanes: RDNA 3 Instruction Set Architecture, chapter 7.9; lanes 16 to 31 repeat what the lower ones
-hold of A and B. The products are added one after another, each sum rounded once; the manuals leave
-the order open.
+hold of A and B. RDNA 4: "Using the Matrix Cores of AMD RDNA 4 architecture GPUs", GPUOpen, 2025;
+nothing is held twice. The products are added one after another, each sum rounded once; the manuals
+leave the order open.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _write(site: Site, values: list[Operand]) -> None:
     code.guard = guard
 
 
-# ---- RDNA 3 ----
+# ---- RDNA ----
 
 
 def _signs(site: Site) -> list[tuple[bool, bool]]:
@@ -121,59 +122,102 @@ def _signed(site: Site, type_: str, which: int, number: int, lane: Operand) -> O
     return value
 
 
-def _add_products(
-    site: Site, type_: str, upper: Operand, column: Operand, sums: list[Operand]
-) -> None:
+class _Layout:
+    """Where the elements are that the own lane's results are made of.
+
+    RDNA 3 has all k of a row of A in a lane, twice in 32 lanes, and every second row of a column of
+    the results; RDNA 4 half of the k in each half of the lanes, and eight rows one after another.
+    """
+
+    def __init__(self, site: Site, bits: int) -> None:
+        if site.code.is_wide:
+            raise site.code.refused("matrices of wavefronts of 64 lanes")
+        self._site = site
+        self.in_a_lane = 32 * len(site.code.names(site.operands[1])) // bits
+        self._is_split = self.in_a_lane < _SIDE
+        code = site.code
+        upper = code.compute("shr.u32", 32, code.lane(), Immediate(4))
+        self._first = code.compute("shl.b32", 32, upper, Immediate(3)) if self._is_split else upper
+        self._column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
+
+    def column(self, k: int) -> Operand:
+        """The lane that has element (k, own column) of B, at place k modulo `in_a_lane`."""
+        return self._above(self._column, k)
+
+    def row(self, number: int, k: int) -> Operand:
+        """The lane that has element (row of a result, k) of A."""
+        step = number if self._is_split else 2 * number
+        row = self._site.code.compute("add.u32", 32, self._first, Immediate(step))
+        return self._above(row, k)
+
+    def _above(self, place: Operand, k: int) -> Operand:
+        if k < self.in_a_lane:
+            return place
+        return self._site.code.compute("add.u32", 32, place, Immediate(_SIDE))
+
+
+def _add_products(site: Site, type_: str, layout: _Layout, sums: list[Operand]) -> None:
     """Adds the products of a column of RDNA's matrices to the rows that a lane holds of it."""
     code = site.code
     for k in range(_SIDE):
-        of_b = _signed(site, type_, 2, k, column)
+        place = k % layout.in_a_lane
+        of_b = _signed(site, type_, 2, place, layout.column(k))
         for number in range(_ROWS):
-            row = code.compute("add.u32", 32, upper, Immediate(2 * number))
-            of_a = _signed(site, type_, 1, k, row)
+            of_a = _signed(site, type_, 1, place, layout.row(number, k))
             sums[number] = code.compute("fma.rn.f32", 32, of_a, of_b, sums[number])
 
 
 def _wmma_of_floats(type_: str, site: Site) -> None:
-    """`v_wmma_f32_16x16x16`: lane l has column l mod 16 of C, of whose rows every second one."""
+    """`v_wmma_f32_16x16x16`: lane l has eight rows of column l mod 16 of C."""
     code = site.code
-    _check_layout(site, 16)
     is_turned, is_positive = _signs(site)[2]
     if is_turned or is_positive:
         raise code.refused("signs of what is added")
-    upper = code.compute("shr.u32", 32, code.lane(), Immediate(4))
-    column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
+    layout = _Layout(site, 16)
     guard, code.guard = code.guard, None
     sums = _at_first(site)
-    _add_products(site, type_, upper, column, sums)
+    _add_products(site, type_, layout, sums)
     code.guard = guard
     _write(site, sums)
 
 
 def _wmma_of_halves(type_: str, site: Site) -> None:
-    """`v_wmma_f16_16x16x16`: results are a half of each register, the upper one where it says so.
+    """`v_wmma_f16_16x16x16`: results are rounded once, from sums in single precision.
 
-    They are rounded once, from sums in single precision.
+    RDNA 3 has one in each register, in the upper half where it says so, RDNA 4 two.
     """
     code = site.code
-    _check_layout(site, 16)
-    is_upper = _is_upper(site)
-    upper = code.compute("shr.u32", 32, code.lane(), Immediate(4))
-    column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
+    layout, is_upper = _Layout(site, 16), _is_upper(site)
     guard, code.guard = code.guard, None
     words = [code.word(name) for name in code.names(site.operands[0])]
-    sums = [_half_of_sum(site, type_, word, is_upper) for word in _at_first(site)]
-    _add_products(site, type_, upper, column, sums)
+    added = _at_first(site)
+    if len(words) == _ROWS:
+        sums = [_half_of_sum(site, type_, word, is_upper) for word in added]
+    else:
+        sums = [_half_of_sum(site, type_, word, upper) for word in added for upper in (False, True)]
+    _add_products(site, type_, layout, sums)
+    halves = [_rounded(site, type_, total) for total in sums]
     results: list[Operand] = []
-    for word, total in zip(words, sums, strict=True):
-        half = code.compute(f"cvt.rn.{type_}.f32", 16, total)
-        whole = code.compute("cvt.u32.u16", 32, half)
-        if is_upper:
-            whole = code.compute("shl.b32", 32, whole, _HALF)
-        kept = code.compute("and.b32", 32, word, Immediate(0xFFFF if is_upper else 0xFFFF0000))
-        results.append(code.compute("or.b32", 32, kept, whole))
+    if len(words) == _ROWS:
+        results += [_placed(site, *pair, is_upper) for pair in zip(words, halves, strict=True)]
+    else:
+        results += [_placed(site, halves[n], halves[n + 1], True) for n in range(0, _ROWS, 2)]
     code.guard = guard
     _write(site, results)
+
+
+def _rounded(site: Site, type_: str, total: Operand) -> Operand:
+    half = site.code.compute(f"cvt.rn.{type_}.f32", 16, total)
+    return site.code.compute("cvt.u32.u16", 32, half)
+
+
+def _placed(site: Site, word: Operand, half: Operand, is_upper: bool) -> Operand:
+    """A half in its place of a word, whose rest stays."""
+    code = site.code
+    if is_upper:
+        half = code.compute("shl.b32", 32, half, _HALF)
+    kept = code.compute("and.b32", 32, word, Immediate(0xFFFF if is_upper else 0xFFFF0000))
+    return code.compute("or.b32", 32, kept, half)
 
 
 def _is_upper(site: Site) -> bool:
@@ -192,38 +236,27 @@ def _half_of_sum(site: Site, type_: str, word: Operand, is_upper: bool) -> Opera
 def _wmma_of_integers(bits: int, site: Site) -> None:
     """`v_wmma_i32_16x16x16_iu8` and `iu4`: `neg_lo` says which of A and B have signs."""
     code = site.code
-    _check_layout(site, bits)
     if "clamp" in site.instruction.modifiers:
         raise code.refused("sums that stop at the largest number")
+    layout = _Layout(site, bits)
     kinds = ["s" if is_signed else "u" for is_signed, _ in _signs(site)]
-    upper = code.compute("shr.u32", 32, code.lane(), Immediate(4))
-    column = code.compute("and.b32", 32, code.lane(), Immediate(_SIDE - 1))
     guard, code.guard = code.guard, None
     sums = _at_first(site)
 
     def element(which: int, k: int, lane: Operand) -> Operand:
-        word, place = divmod(k * bits, 32)
+        word, place = divmod(k % layout.in_a_lane * bits, 32)
         name = code.names(site.operands[which])[word]
         read = _from_lane(site, code.word(name), lane)
         field = f"bfe.{kinds[which - 1]}32"
         return code.compute(field, 32, read, Immediate(place), Immediate(bits))
 
     for k in range(_SIDE):
-        of_b = element(2, k, column)
+        of_b = element(2, k, layout.column(k))
         for number in range(_ROWS):
-            row = code.compute("add.u32", 32, upper, Immediate(2 * number))
-            product = element(1, k, row), of_b, sums[number]
+            product = element(1, k, layout.row(number, k)), of_b, sums[number]
             sums[number] = code.compute("mad.lo.u32", 32, *product)
     code.guard = guard
     _write(site, sums)
-
-
-def _check_layout(site: Site, bits: int) -> None:
-    """RDNA 3 has each row of A twice in 32 lanes; RDNA 4 has half as many registers."""
-    if site.code.is_wide:
-        raise site.code.refused("matrices of wavefronts of 64 lanes")
-    if 32 * len(site.code.names(site.operands[1])) != _SIDE * bits:
-        raise site.code.refused("matrices as RDNA 4 lays them out")
 
 
 _WMMA: Mapping[str, Callable[[Site], None]] = {

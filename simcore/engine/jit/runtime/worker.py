@@ -30,6 +30,7 @@ from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault, as_execution_error
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
+from kernelcast.simcore.engine.rules.issue_limit import issue_limit
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
 from kernelcast.traces.stream import GridPart
 
@@ -86,7 +87,7 @@ class Worker:
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = launch_log(task)
-        most = task.limits.instructions_per_warp
+        most = issue_limit(kernel, task.limits)
         self._limit = _NO_LIMIT if most is None else most
         self._fill(self._limit)
         self._set("warp_order", task.watcher.order_address if task.watcher else 0)

@@ -19,6 +19,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.amd.generated_code import GeneratedCode
+from kernelcast.simcore.device.file import load_device
 from kernelcast.traces.amd_opcodes import amd_instruction
 
 Array = npt.NDArray[Any]
@@ -182,6 +183,7 @@ def check(kernel: Any, a: Array, b: Array, c: Array, wanted: Array) -> None:
         assert np.array_equal(found, wanted)
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("name", FORMS)
 def test_products(tmp_path: Path, name: str) -> None:
     form = FORMS[name]
@@ -209,6 +211,7 @@ def test_blocks_that_read_the_a_of_another(
         check(kernel, *given, results_in_lanes(form, wanted))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("pattern", "lanes"),
     [(1, (32, 0)), (2, (32, 32)), (4, (16, 0)), (5, (16, 16)), (6, (16, 32)), (7, (16, 48))],
@@ -229,3 +232,74 @@ def test_lanes_that_go_round_are_refused(tmp_path: Path) -> None:
     form = FORMS["f32.32x32x1f32"]
     with pytest.raises(kc.KernelcastError, match="go round"):
         list(runnable(tmp_path, form, 0, 0, 3))
+
+
+_LOOP = """
+target triple = "amdgcn-amd-amdhsa"
+declare {sums} @llvm.amdgcn.{name}({given}, {given}, {sums}{controls})
+define amdgpu_kernel void @many(ptr addrspace(1) %to, i32 %count) #0 {{
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+{phis}
+{products}
+  %next = add i32 %i, 1
+  %again = icmp ult i32 %next, %count
+  br i1 %again, label %loop, label %end
+end:
+{stores}
+  ret void
+}}
+attributes #0 = {{ "amdgpu-flat-work-group-size"="1,64" }}
+"""
+_TIMED = {
+    # device -> (function, A and B, sums, width, cycles of a product on a SIMD)
+    "mi210": ("mfma.f32.32x32x8f16", "<4 x half>", "<16 x float>", 64, 64),
+    "mi300x": ("mfma.f32.32x32x1f32", "float", "<32 x float>", 64, 64),
+    "rx-7900-xtx": ("wmma.f32.16x16x16.f16.v8f32.v16f16", "<16 x half>", "<8 x float>", 32, 32),
+    "rx-9070-xt": ("wmma.f32.16x16x16.f16.v8f32.v8f16", "<8 x half>", "<8 x float>", 32, 16),
+}
+"""4,096 multiply-adds at 128 a cycle of a SIMD are 32 cycles: half of the 256 that RDNA 3's compute
+unit has, a quarter of the MI210's 512."""
+
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("device", _TIMED)
+def test_products_take_their_passes(tmp_path: Path, device: str) -> None:
+    name, given, sums, width, cycles = _TIMED[device]
+    controls = ", i32 0, i32 0, i32 0" if name.startswith("mfma") else ""
+    body = [
+        f"  %d{n} = call {sums} @llvm.amdgcn.{name}({given} splat (half 1.0), "
+        f"{given} splat (half 1.0), {sums} %c{n}{controls})"
+        for n in range(4)
+    ]
+    text = "\n".join(body).replace("float splat (half 1.0)", "float 1.0")
+    file = tmp_path / "many.ll"
+    file.write_text(
+        _LOOP.format(
+            name=name,
+            given=given,
+            sums=sums,
+            controls=controls.replace(" 0", ""),
+            phis="\n".join(
+                f"  %c{n} = phi {sums} [ zeroinitializer, %entry ], [ %d{n}, %loop ]"
+                for n in range(4)
+            ),
+            products=text,
+            stores="\n".join(
+                f"  %p{n} = getelementptr {sums}, ptr addrspace(1) %to, i32 {n}\n"
+                f"  store {sums} %d{n}, ptr addrspace(1) %p{n}"
+                for n in range(4)
+            ),
+        )
+    )
+    kernel = kc.load(file)["many"]
+    times = []
+    for count in (100, 350):
+        given_ = [np.zeros(1024, np.float32), count]
+        trace = kernel.run(grid=1, block=width, args=given_, devices=[device], code="native")
+        times.append(kc.estimate(trace.profile(device), "interval").time_s)
+    told = load_device(device)
+    found = (times[1] - times[0]) * told.running_clock_hz / 1000
+    assert found == pytest.approx(cycles, rel=0.03)  # the loop itself takes a few

@@ -73,6 +73,29 @@ extern "C" __global__ void i32_iu8(const int4v *a, const int4v *b, int8v *c) {
   c[l] = __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, a[l % 16], false, b[l % 16], c[l], false);
 }
 """
+WMMA_12 = """
+typedef _Float16 half8 __attribute__((ext_vector_type(8)));
+typedef short short8 __attribute__((ext_vector_type(8)));
+typedef float float8 __attribute__((ext_vector_type(8)));
+typedef int int8v __attribute__((ext_vector_type(8)));
+typedef int int2v __attribute__((ext_vector_type(2)));
+extern "C" __global__ void f32_f16(const half8 *a, const half8 *b, float8 *c) {
+  int l = threadIdx.x;
+  c[l] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a[l], b[l], c[l]);
+}
+extern "C" __global__ void f32_bf16(const short8 *a, const short8 *b, float8 *c) {
+  int l = threadIdx.x;
+  c[l] = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(a[l], b[l], c[l]);
+}
+extern "C" __global__ void f16_f16(const half8 *a, const half8 *b, half8 *c) {
+  int l = threadIdx.x;
+  c[l] = __builtin_amdgcn_wmma_f16_16x16x16_f16_w32_gfx12(a[l], b[l], c[l]);
+}
+extern "C" __global__ void i32_iu8(const int2v *a, const int2v *b, int8v *c) {
+  int l = threadIdx.x;
+  c[l] = __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, a[l], false, b[l], c[l], false);
+}
+"""
 WIDTHS = {"gfx90a": 64, "gfx942": 64, "gfx803": 64, "gfx1030": 32, "gfx1100": 32}
 
 
@@ -172,3 +195,38 @@ def test_products_of_matrices_of_bytes(tmp_path: Path) -> None:
         found = in_lanes(c)
         run(form, 32, a, np.ascontiguousarray(b.T), found)
         assert np.array_equal(found, in_lanes(wanted))
+
+
+def rows_in_lanes(matrix: Array) -> Array:
+    """Rows of A, or columns of B, as 32 lanes of RDNA 4 hold them: half of each."""
+    lane = np.arange(32)[:, None]
+    return np.ascontiguousarray(matrix[lane % 16, 8 * (lane // 16) + np.arange(8)])
+
+
+def results_in_lanes(matrix: Array) -> Array:
+    """16 x 16 results as 32 lanes of RDNA 4 hold them: eight rows of a column."""
+    lane = np.arange(32)[:, None]
+    return np.ascontiguousarray(matrix[8 * (lane // 16) + np.arange(8), lane % 16])
+
+
+@pytest.mark.parametrize("kernel", ["f32_f16", "f32_bf16", "f16_f16", "i32_iu8"])
+def test_products_of_matrices_of_rdna_4(tmp_path: Path, kernel: str) -> None:
+    random = np.random.default_rng(len(kernel))
+    if kernel == "i32_iu8":
+        a = random.integers(-128, 128, (16, 16)).astype(np.int8)
+        b = random.integers(0, 256, (16, 16)).astype(np.uint8)
+        c = random.integers(-(2**20), 2**20, (16, 16)).astype(np.int32)
+        wanted: Array = a.astype(np.int32) @ b.astype(np.int32) + c
+    else:
+        type_ = ml_dtypes.bfloat16 if kernel == "f32_bf16" else np.float16
+        a, b = (random.integers(-4, 5, (16, 16)).astype(type_) for _ in range(2))
+        c = random.integers(-99, 99, (16, 16))
+        c = c.astype(np.float16 if kernel == "f16_f16" else np.float32)
+        wanted = (a.astype(np.float64) @ b.astype(np.float64) + c).astype(c.dtype)
+    given = [rows_in_lanes(matrix).view(np.uint16) for matrix in (a, np.ascontiguousarray(b.T))]
+    if kernel == "i32_iu8":
+        given = [matrix.view(np.int32) for matrix in given]
+    for form in forms(tmp_path, WMMA_12, kernel, "gfx1201"):
+        found = results_in_lanes(c)
+        run(form, 32, *given, found)
+        assert np.array_equal(found, results_in_lanes(wanted))

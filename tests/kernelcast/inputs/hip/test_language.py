@@ -46,6 +46,7 @@ def fused(x: Array, y: Array | np.float16, z: Array | np.float16) -> Array:
     return (x.astype(np.float64) * y + z).astype(np.float16)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_halves(module: Any, architecture: str) -> None:
     a, b, empty = HALVES[:64], HALVES[64:128], np.zeros(64, np.float16)
@@ -60,6 +61,7 @@ def test_halves(module: Any, architecture: str) -> None:
         assert np.abs(found - turned).max() <= 0.01
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_halves_from_zero_to_one(module: Any, architecture: str) -> None:
     """LLVM makes of it products by a constant, and results that are clamped."""
@@ -71,6 +73,7 @@ def test_halves_from_zero_to_one(module: Any, architecture: str) -> None:
         assert np.array_equal(differences, np.clip(half[::2] - half[1::2], 0, 1))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_pairs_of_halves_and_bfloat16(module: Any, architecture: str) -> None:
     pairs = HALVES[:128].reshape(64, 2)
@@ -86,6 +89,7 @@ def test_pairs_of_halves_and_bfloat16(module: Any, architecture: str) -> None:
         assert np.array_equal(found, of_a.view(np.uint16))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_arrays_in_registers(module: Any, architecture: str) -> None:
     rows, threads = SINGLES.reshape(64, 16).copy(), np.arange(64)
@@ -102,6 +106,7 @@ def test_arrays_in_registers(module: Any, architecture: str) -> None:
         assert np.array_equal(found, np.concatenate([y * 9, x * 3]))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_integers(module: Any, architecture: str) -> None:
     a = WORDS[:64] >> SMALL[:64] * 2
@@ -127,6 +132,7 @@ def test_integers(module: Any, architecture: str) -> None:
         assert np.array_equal(of_shorts[:128], short)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_parts_of_words(module: Any, architecture: str) -> None:
     numbers = SINGLES[:128]
@@ -150,6 +156,7 @@ def test_parts_of_words(module: Any, architecture: str) -> None:
         assert np.array_equal(found, np.concatenate(wanted).astype(np.uint32))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_functions_that_are_not_inlined_and_counters(module: Any, architecture: str) -> None:
     a = np.abs(SINGLES[:128])
@@ -163,6 +170,7 @@ def test_functions_that_are_not_inlined_and_counters(module: Any, architecture: 
         assert np.array_equal(found, np.concatenate([2 * SMALL[:64], np.ones(64, int)]))
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_groups_of_threads(module: Any, architecture: str) -> None:
     width, a = WIDTHS[architecture], SMALL[:64]
@@ -189,6 +197,7 @@ def test_groups_of_threads(module: Any, architecture: str) -> None:
         assert np.all(found[len(odd) :] == -1)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("architecture", WIDTHS)
 def test_complex_numbers_and_parts(module: Any, architecture: str) -> None:
     single = SINGLES[:128].view(np.complex64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +67,13 @@ def arguments(kernel: str) -> list[Any]:
     return made[kernel]
 
 
+@cache
 def module(path: Path, form: str = "") -> Any:
     standard = "CL2.0" if path.stem == "test_lanes" else "CL1.2"
     return kc.load(path, arch=form if form == PTX else "", options=[f"-cl-std={standard}"])
 
 
+@cache
 def run(path: Path, kernel: str, form: str, width: int = 32) -> list[Array]:
     """Arrays after a run as LLVM IR (form ""), as PTX, or as code of one of AMD's GPUs."""
     given = arguments(kernel)
@@ -84,6 +87,7 @@ def run(path: Path, kernel: str, form: str, width: int = 32) -> list[Array]:
     return [array for array in given if isinstance(array, np.ndarray)]
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", ["conversions", "integers", "relations", "halves", "copies"])
 def test_exact_functions_agree(kernel: str, form: str) -> None:
@@ -95,6 +99,7 @@ def test_exact_functions_agree(kernel: str, form: str) -> None:
             assert np.array_equal(mine, other)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("form", AMD)
 def test_sub_groups_are_wavefronts(form: str) -> None:
     path = FOLDER / "test_lanes.cl"
@@ -104,6 +109,7 @@ def test_sub_groups_are_wavefronts(form: str) -> None:
         assert np.array_equal(mine, other)
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("kernel", "within"), [("mathematics", 2e-5), ("doubles", 1e-13)])
 def test_mathematics_agrees(kernel: str, within: float, form: str) -> None:
@@ -134,6 +140,7 @@ def test_conversions_are_those_of_numpy() -> None:
     assert naturals.tolist() == shifted
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("form", AMD)
 def test_many_functions_of_one_kernel_agree(form: str) -> None:
     """The kernels that PTX is tested by."""

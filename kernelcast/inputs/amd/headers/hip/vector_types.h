@@ -45,11 +45,18 @@ KC_HIP_VECTORS(double, double)
 #undef KC_HIP_VECTORS
 
 // For templates that are for numbers only.
-template <bool is_number> struct kc_hip_when;
-template <> struct kc_hip_when<true> {
-  using type = void;
-};
-template <typename T> using kc_hip_if_number = typename kc_hip_when<__is_arithmetic(T)>::type;
+template <typename T> struct kc_hip_number_only;
+#define KC_HIP_NUMBER(T)                   \
+  template <> struct kc_hip_number_only<T> { \
+    using type = void;                     \
+  };
+KC_HIP_NUMBER(bool) KC_HIP_NUMBER(char) KC_HIP_NUMBER(signed char) KC_HIP_NUMBER(unsigned char)
+KC_HIP_NUMBER(short) KC_HIP_NUMBER(unsigned short) KC_HIP_NUMBER(int) KC_HIP_NUMBER(unsigned)
+KC_HIP_NUMBER(long) KC_HIP_NUMBER(unsigned long) KC_HIP_NUMBER(long long)
+KC_HIP_NUMBER(unsigned long long) KC_HIP_NUMBER(float) KC_HIP_NUMBER(double)
+KC_HIP_NUMBER(_Float16) KC_HIP_NUMBER(__fp16)
+#undef KC_HIP_NUMBER
+template <typename T> using kc_hip_if_number = typename kc_hip_number_only<T>::type;
 
 // A number that goes with a vector takes its type; it says nothing of it.
 template <typename T> struct kc_hip_same {
