@@ -33,7 +33,7 @@ ARROWS: dict[str, str] = {
     "isa/analysis": "host isa isa/opcodes isa/matrix isa/ir",
     "isa/schedule": "host isa isa/opcodes isa/ir isa/analysis",
     "launch": "host isa isa/ir isa/analysis isa/schedule",
-    "engine/rules": "host isa isa/opcodes isa/ir launch",
+    "engine/rules": "host isa isa/analysis isa/opcodes isa/ir launch",
     "engine/recording": "isa/ir isa/analysis",
     "engine/reference": f"host {_COMMON} isa/matrix engine/rules engine/recording",
     "engine/jit/analysis": f"host {_ISA} engine/reference",

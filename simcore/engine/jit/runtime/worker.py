@@ -87,8 +87,7 @@ class Worker:
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = launch_log(task)
-        most = issue_limit(kernel, task.limits)
-        self._limit = _NO_LIMIT if most is None else most
+        self._limit = _NO_LIMIT if (most := issue_limit(kernel, task.limits)) is None else most
         self._fill(self._limit)
         self._set("warp_order", task.watcher.order_address if task.watcher else 0)
 

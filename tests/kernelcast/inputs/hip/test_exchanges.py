@@ -213,15 +213,15 @@ def results_in_lanes(matrix: Array) -> Array:
 def test_products_of_matrices_of_rdna_4(tmp_path: Path, kernel: str) -> None:
     random = np.random.default_rng(len(kernel))
     if kernel == "i32_iu8":
-        a = random.integers(-128, 128, (16, 16)).astype(np.int8)
-        b = random.integers(0, 256, (16, 16)).astype(np.uint8)
-        c = random.integers(-(2**20), 2**20, (16, 16)).astype(np.int32)
+        a: Array = random.integers(-128, 128, (16, 16)).astype(np.int8)
+        b: Array = random.integers(0, 256, (16, 16)).astype(np.uint8)
+        c: Array = random.integers(-(2**20), 2**20, (16, 16)).astype(np.int32)
         wanted: Array = a.astype(np.int32) @ b.astype(np.int32) + c
     else:
         type_ = ml_dtypes.bfloat16 if kernel == "f32_bf16" else np.float16
         a, b = (random.integers(-4, 5, (16, 16)).astype(type_) for _ in range(2))
-        c = random.integers(-99, 99, (16, 16))
-        c = c.astype(np.float16 if kernel == "f16_f16" else np.float32)
+        sums = random.integers(-99, 99, (16, 16))
+        c = sums.astype(np.float16 if kernel == "f16_f16" else np.float32)
         wanted = (a.astype(np.float64) @ b.astype(np.float64) + c).astype(c.dtype)
     given = [rows_in_lanes(matrix).view(np.uint16) for matrix in (a, np.ascontiguousarray(b.T))]
     if kernel == "i32_iu8":
