@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from kernelcast.ptx_frontend.amdgcn.lowering.site import Site
@@ -33,6 +34,8 @@ WAITS = frozenset(
 """Instructions that only say when others are issued, or what caches keep: memory here is one."""
 _OF_SCRATCH = "hwreg(HW_REG_FLAT_SCR_"
 """Registers of the hardware that say where the memory of work-items lies, which begins at zero."""
+_MODE = re.compile(r"hwreg\(HW_REG_MODE, (?P<first>\d+), \d+\), (?P<value>\w+)")
+_SUBNORMAL, _TO_NEAREST = 4, "0"
 _RELEASED = "sendmsg(MSG_DEALLOC_VGPRS)"
 """The message of a wavefront that needs its registers no more."""
 BARRIERS = frozenset(("s_barrier", "s_barrier_wait"))
@@ -48,6 +51,8 @@ def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
     if opcode in WAITS or (opcode == "s_sendmsg" and _RELEASED in text):
         return True
     if opcode == "s_setreg_b32" and _OF_SCRATCH in text:
+        return True
+    if opcode == "s_denorm_mode" or (opcode == "s_setreg_imm32_b32" and _is_usual_mode(text)):
         return True
     if opcode in BARRIERS:
         following = code.builder.new()
@@ -79,6 +84,17 @@ def lower_control(site: Site, blocks: Mapping[str, int]) -> bool:
     )
     code.builder.end_and_continue(branch, otherwise)
     return True
+
+
+def _is_usual_mode(text: str) -> bool:
+    """Whether a mode is set that holds here: rounding to nearest, or what subnormal numbers are.
+
+    Divisions set the latter around themselves; subnormal numbers are kept here.
+    """
+    mode = _MODE.search(text)
+    if mode is None:
+        return False
+    return int(mode["first"]) >= _SUBNORMAL or mode["value"] == _TO_NEAREST
 
 
 def _trap(code: Writer) -> None:

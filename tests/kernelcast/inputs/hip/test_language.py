@@ -226,3 +226,20 @@ def test_thread_blocks_that_wait_for_each_other_are_refused(tmp_path: Path) -> N
     )
     with pytest.raises(kc.KernelcastError, match="wait for each other are not executed"):
         kc.load(file)
+
+
+def test_quotients_of_sources_for_gfx803(tmp_path: Path) -> None:
+    """A clang for gfx803 lets subnormal numbers be zeros, but around divisions."""
+    file = tmp_path / "k.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void k(float *a) { a[threadIdx.x] /= a[threadIdx.x + 64]; }\n'
+    )
+    loaded = kc.load(file, arch="gfx803")
+    assert isinstance(loaded.native, GeneratedCode)
+    assert "s_setreg" in loaded.native.code("k", "gfx803").assembly
+    a = SINGLES[:128].copy()
+    wanted = a[:64] / a[64:]
+    kernel = RunnableKernel(loaded.native.amd_kernel("k", "gfx803"))
+    kernel.run(grid=1, block=64, args=[a], warp_width=64)
+    assert np.array_equal(a[:64], wanted)
