@@ -31,20 +31,6 @@ void OVERLOAD barrier(cl_mem_fence_flags flags) {
 void OVERLOAD work_group_barrier(cl_mem_fence_flags flags) { barrier(flags); }
 void OVERLOAD work_group_barrier(cl_mem_fence_flags flags, memory_scope scope) { barrier(flags); }
 
-// Mathematics that the hardware has instructions for.
-#define EXACT(name) \
-  UNARY(float, name, __builtin_##name##f(a)) \
-  UNARY(double, name, __builtin_##name(a))
-EXACT(fabs) EXACT(floor) EXACT(ceil) EXACT(trunc) EXACT(rint) EXACT(sqrt)
-#define EXACT_PAIR(name) \
-  BINARY(float, name, __builtin_##name##f(a, b)) \
-  BINARY(double, name, __builtin_##name(a, b))
-EXACT_PAIR(fmin) EXACT_PAIR(fmax) EXACT_PAIR(copysign)
-TERNARY(float, fma, __builtin_fmaf(a, b, c))
-TERNARY(double, fma, __builtin_fma(a, b, c))
-TERNARY(float, mad, __builtin_fmaf(a, b, c))
-TERNARY(double, mad, __builtin_fma(a, b, c))
-
 // Mathematics of the library.
 #define LIBRARY(name) \
   float __ocml_##name##_f32(float); \

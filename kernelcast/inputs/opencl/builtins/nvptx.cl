@@ -32,18 +32,7 @@ void OVERLOAD read_mem_fence(cl_mem_fence_flags flags) { mem_fence(flags); }
 void OVERLOAD write_mem_fence(cl_mem_fence_flags flags) { mem_fence(flags); }
 
 // Mathematics that PTX has instructions for.
-#define EXACT(name) \
-  UNARY(float, name, __builtin_##name##f(a)) \
-  UNARY(double, name, __builtin_##name(a))
-EXACT(fabs) EXACT(floor) EXACT(ceil) EXACT(trunc) EXACT(rint) EXACT(sqrt) EXACT(round)
-#define EXACT_PAIR(name) \
-  BINARY(float, name, __builtin_##name##f(a, b)) \
-  BINARY(double, name, __builtin_##name(a, b))
-EXACT_PAIR(fmin) EXACT_PAIR(fmax) EXACT_PAIR(copysign)
-TERNARY(float, fma, __builtin_fmaf(a, b, c))
-TERNARY(double, fma, __builtin_fma(a, b, c))
-TERNARY(float, mad, __builtin_fmaf(a, b, c))
-TERNARY(double, mad, __builtin_fma(a, b, c))
+EXACT(round)
 UNARY(float, rsqrt, __nvvm_rsqrt_approx_f(a))
 UNARY(double, rsqrt, __nvvm_rsqrt_approx_d(a))
 

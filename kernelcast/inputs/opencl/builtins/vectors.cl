@@ -38,3 +38,17 @@
 // Of half precision: that of single precision, rounded.
 #define OF_HALF(f) UNARY(half, f, (half)f((float)a))
 #define PAIR_OF_HALF(f) BINARY(half, f, (half)f((float)a, (float)b))
+
+// Mathematics that all targets have instructions for.
+#define EXACT(name) \
+  UNARY(float, name, __builtin_##name##f(a)) \
+  UNARY(double, name, __builtin_##name(a))
+EXACT(fabs) EXACT(floor) EXACT(ceil) EXACT(trunc) EXACT(rint) EXACT(sqrt)
+#define EXACT_PAIR(name) \
+  BINARY(float, name, __builtin_##name##f(a, b)) \
+  BINARY(double, name, __builtin_##name(a, b))
+EXACT_PAIR(fmin) EXACT_PAIR(fmax) EXACT_PAIR(copysign)
+TERNARY(float, fma, __builtin_fmaf(a, b, c))
+TERNARY(double, fma, __builtin_fma(a, b, c))
+TERNARY(float, mad, __builtin_fmaf(a, b, c))
+TERNARY(double, mad, __builtin_fma(a, b, c))

@@ -98,11 +98,6 @@ KC_HIP bool __hisnan(__hip_bfloat16 a) { return (float)a != (float)a; }
 KC_HIP int __hisinf(__hip_bfloat16 a) { return __builtin_isinf((float)a); }
 #define KC_HIP_BF16(name, function) \
   KC_HIP __hip_bfloat16 h##name(__hip_bfloat16 x) { return __hip_bfloat16(function((float)x)); }
-KC_HIP_BF16(exp, expf) KC_HIP_BF16(exp2, exp2f) KC_HIP_BF16(exp10, exp10f)
-KC_HIP_BF16(log, logf) KC_HIP_BF16(log2, log2f) KC_HIP_BF16(log10, log10f)
-KC_HIP_BF16(sin, sinf) KC_HIP_BF16(cos, cosf) KC_HIP_BF16(tanh, tanhf)
-KC_HIP_BF16(sqrt, sqrtf) KC_HIP_BF16(rsqrt, rsqrtf) KC_HIP_BF16(rcp, 1.0f /)
-KC_HIP_BF16(ceil, ceilf) KC_HIP_BF16(floor, floorf) KC_HIP_BF16(rint, rintf)
-KC_HIP_BF16(trunc, truncf)
+KC_HIP_OF_FLOAT(KC_HIP_BF16)
 #undef KC_HIP_BF16
 #endif

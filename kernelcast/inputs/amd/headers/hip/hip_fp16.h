@@ -104,11 +104,6 @@ KC_HIP int __hisinf(__half a) { return __builtin_isinf((float)a.data); }
 #define KC_HIP_HALF(name, function)                                      \
   KC_HIP __half h##name(__half x) { return __half(function((float)x)); } \
   KC_HIP __half2 h2##name(__half2 x) { return {h##name(x.x), h##name(x.y)}; }
-KC_HIP_HALF(exp, expf) KC_HIP_HALF(exp2, exp2f) KC_HIP_HALF(exp10, exp10f)
-KC_HIP_HALF(log, logf) KC_HIP_HALF(log2, log2f) KC_HIP_HALF(log10, log10f)
-KC_HIP_HALF(sin, sinf) KC_HIP_HALF(cos, cosf) KC_HIP_HALF(tanh, tanhf)
-KC_HIP_HALF(sqrt, sqrtf) KC_HIP_HALF(rsqrt, rsqrtf) KC_HIP_HALF(rcp, 1.0f /)
-KC_HIP_HALF(ceil, ceilf) KC_HIP_HALF(floor, floorf) KC_HIP_HALF(rint, rintf)
-KC_HIP_HALF(trunc, truncf)
+KC_HIP_OF_FLOAT(KC_HIP_HALF)
 #undef KC_HIP_HALF
 #endif

@@ -175,6 +175,15 @@ KC_HIP_CONVERSION(__double2float_rn, double, float, x)
 #undef KC_HIP_WHOLE
 #undef KC_HIP_CONVERSION
 
+// Functions that narrower numbers have of those of float, rounded: what follows `h` in their names.
+#define KC_HIP_OF_FLOAT(M) \
+  M(exp, expf) M(exp2, exp2f) M(exp10, exp10f) \
+  M(log, logf) M(log2, log2f) M(log10, log10f) \
+  M(sin, sinf) M(cos, cosf) M(tanh, tanhf) \
+  M(sqrt, sqrtf) M(rsqrt, rsqrtf) M(rcp, 1.0f /) \
+  M(ceil, ceilf) M(floor, floorf) M(rint, rintf) \
+  M(trunc, truncf)
+
 // The device's functions of double under std, whose own are the host's; those of float are both.
 namespace std {
 using ::sqrt, ::fabs, ::floor, ::ceil, ::trunc, ::rint, ::fmin, ::fmax, ::copysign, ::fma, ::abs;
