@@ -31,10 +31,11 @@ from kernelcast.simcore.engine.jit.recording.repeated_loads import (
     taken,
     with_room,
 )
+from kernelcast.simcore.engine.jit.recording.row_order import by_warp
 from kernelcast.simcore.host.compiled import bound
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, PatternCounts
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["AccessLog"]
 
@@ -102,7 +103,7 @@ class AccessLog:
         counted = self.counted.take()
         if self._marks:
             self._mark(rows)
-        accesses = _by_warp(self._rows, rows)
+        accesses = by_warp(self._rows, rows)
         of_counted = self.counted.patterns
         table = PatternTable(
             np.concatenate((self._store.mask[:patterns], of_counted.mask)),
@@ -179,17 +180,6 @@ def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> Patt
         np.concatenate((recorded.pattern, counted.pattern + np.int32(first))),
         np.concatenate((recorded.count, counted.count)),
     )
-
-
-def _by_warp(rows: Rows, used: int) -> AccessTable:
-    """A copy of the first `used` accesses, warp after warp, so that no sink has to put them so."""
-    made = AccessTable(rows.pc, rows.warp, rows.time, rows.stage, rows.address, rows.pattern)
-    columns = {name: column[:used] for name, column in vars(made).items()}
-    warp = columns["warp"]
-    if (warp[1:] >= warp[:-1]).all():
-        return AccessTable(**{name: column.copy() for name, column in columns.items()})
-    order = np.argsort(warp, kind="stable")
-    return AccessTable(**{name: column[order] for name, column in columns.items()})
 
 
 def _new_rows(size: int) -> Rows:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["CountedAccesses"]
 
 Ints = npt.NDArray[np.int64]
+Column = npt.NDArray[np.int32]
 
 
 class CountedAccesses:
@@ -44,9 +47,45 @@ class CountedAccesses:
 
     def take(self) -> PatternCounts:
         """What was counted since the last time; patterns are rows of `patterns`."""
-        stage, slot = np.nonzero(self.table)
-        count = self.table[stage, slot]
-        self.table[stage, slot] = 0
-        return PatternCounts(
-            self._pc[slot], stage.astype(np.int32), self._start[slot], self._pattern[slot], count
-        )
+        used = int(np.count_nonzero(self.table))
+        pc, stage, start, pattern = (np.empty(used, np.int32) for _ in range(4))
+        taken = PatternCounts(pc, stage, start, pattern, np.empty(used, np.int64))
+        if used:
+            facts = _Facts(self._pc, self._start, self._pattern)
+            _take(self.table, facts, _Taken(pc, stage, start, pattern, taken.count))
+        return taken
+
+
+class _Facts(NamedTuple):
+    """What a slot of the table counts."""
+
+    pc: Column
+    start: Column
+    pattern: Column
+
+
+class _Taken(NamedTuple):
+    """The columns of what was counted."""
+
+    pc: Column
+    stage: Column
+    start: Column
+    pattern: Column
+    often: Ints
+
+
+@compiled
+def _take(table: Ints, facts: _Facts, taken: _Taken) -> None:
+    """Moves what is not zero, stage after stage."""
+    at = 0
+    for stage in range(table.shape[0]):
+        for slot in range(table.shape[1]):
+            count = table[stage, slot]
+            if count:
+                taken.pc[at] = facts.pc[slot]
+                taken.stage[at] = stage
+                taken.start[at] = facts.start[slot]
+                taken.pattern[at] = facts.pattern[slot]
+                taken.often[at] = count
+                table[stage, slot] = 0
+                at += 1
