@@ -114,20 +114,43 @@ def product(
     if broadcast.of_b and broadcast.of_b not in _LANES_OF_B:
         raise writer.refused("lanes of B that go round (blgp 3)")
     places = _Places(writer, shape, broadcast)
+    rows, columns = (_Matrix(writer, form.type, words) for words in matrices)
     found = list(sums)
     width = 64 if form.sum == "f64" else 32
     for k in range(shape.k):
-        columns: dict[int, Operand] = {}
         for number in range(shape.results):
-            block = shape.block(number)
-            if block not in columns:
-                lane = places.of_b(k, block)
-                columns[block] = _element(writer, form.type, matrices[1], k % shape.per_lane, lane)
-            lane = places.of_a(k, number)
-            row = _element(writer, form.type, matrices[0], k % shape.per_lane, lane)
-            terms = row, columns[block], found[number]
+            row = rows.element(k % shape.per_lane, places.of_a(k, number))
+            column = columns.element(k % shape.per_lane, places.of_b(k, shape.block(number)))
+            terms = row, column, found[number]
             found[number] = writer.compute(_SUM_OF[form.sum], width, *terms)
     return found
+
+
+class _Matrix:
+    """The elements of A or B, each read of its lane and widened once."""
+
+    def __init__(self, writer: MatrixWriter, type_: str, words: Sequence[Operand]) -> None:
+        self._writer, self._type, self._own = writer, type_, words
+        self._words: dict[tuple[int, Operand], Operand] = {}
+        self._elements: dict[tuple[int, Operand], Operand] = {}
+
+    def element(self, number: int, lane: Operand) -> Operand:
+        """Element `number` of those that a lane holds, in the type of the sums."""
+        if (number, lane) not in self._elements:
+            self._elements[number, lane] = self._widened(number, lane)
+        return self._elements[number, lane]
+
+    def _widened(self, number: int, lane: Operand) -> Operand:
+        if self._type == "f64":
+            low, high = (self._word(2 * number + i, lane) for i in range(2))
+            return _joined(self._writer, low, high)
+        place, part = divmod(number * _BITS[self._type], 32)
+        return _WIDENED[self._type](self._writer, self._word(place, lane), part)
+
+    def _word(self, place: int, lane: Operand) -> Operand:
+        if (place, lane) not in self._words:
+            self._words[place, lane] = self._writer.from_lane(self._own[place], lane)
+        return self._words[place, lane]
 
 
 class _Places:
@@ -135,6 +158,7 @@ class _Places:
 
     def __init__(self, writer: MatrixWriter, shape: MatrixShape, broadcast: Broadcast) -> None:
         self._writer, self._shape, self._broadcast = writer, shape, broadcast
+        self._known: dict[tuple[str, int], Operand] = {}
         lane = writer.lane()
         self._column = writer.compute("and.b32", 32, lane, Immediate(shape.m - 1))
         above = writer.compute("shr.u32", 32, lane, Immediate(shape.m.bit_length() - 1))
@@ -162,35 +186,28 @@ class _Places:
         block = self._shape.block(number)
         if not self._shape.is_small and size:
             block = (block >> size << size) + self._broadcast.of_a
-        add = Immediate(self._shape.lane(k, block) + self._shape.row(number))
-        return self._sum(self._first, self._block_of_a, add)
+        add = self._shape.lane(k, block) + self._shape.row(number)
+        return self._once("a", add, self._first, self._block_of_a)
 
     def of_b(self, k: int, block: int) -> Operand:
         """Where element (k, column of the result) of B is."""
-        place = Immediate(self._shape.lane(k, block))
-        lane = self._sum(self._column, self._block_of_b, place)
-        if self._broadcast.of_b:
-            bits, add = _LANES_OF_B[self._broadcast.of_b]
-            lane = self._writer.compute("and.b32", 32, lane, Immediate(bits))
-            lane = self._writer.compute("or.b32", 32, lane, Immediate(add))
-        return lane
+        place = self._shape.lane(k, block)
+        return self._once("b", place, self._column, self._block_of_b)
 
-    def _sum(self, first: Operand, block: Operand, add: Immediate) -> Operand:
-        assert add.bits < LANES
-        if not isinstance(block, Immediate):
-            first = self._writer.compute("add.u32", 32, first, block)
-        return self._writer.compute("add.u32", 32, first, add)
-
-
-def _element(
-    writer: MatrixWriter, type_: str, words: Sequence[Operand], number: int, lane: Operand
-) -> Operand:
-    """Element `number` of those that a lane holds, in the type of the sums."""
-    if type_ == "f64":
-        low, high = (writer.from_lane(words[2 * number + i], lane) for i in range(2))
-        return _joined(writer, low, high)
-    place, part = divmod(number * _BITS[type_], 32)
-    return _WIDENED[type_](writer, writer.from_lane(words[place], lane), part)
+    def _once(self, matrix: str, add: int, first: Operand, block: Operand) -> Operand:
+        """The lane that is so far from the first one, by the pattern of B's lanes."""
+        assert add < LANES
+        if (matrix, add) not in self._known:
+            lane = first
+            if not isinstance(block, Immediate):
+                lane = self._writer.compute("add.u32", 32, lane, block)
+            lane = self._writer.compute("add.u32", 32, lane, Immediate(add))
+            if matrix == "b" and self._broadcast.of_b:
+                bits, above = _LANES_OF_B[self._broadcast.of_b]
+                lane = self._writer.compute("and.b32", 32, lane, Immediate(bits))
+                lane = self._writer.compute("or.b32", 32, lane, Immediate(above))
+            self._known[matrix, add] = lane
+        return self._known[matrix, add]
 
 
 def _joined(writer: MatrixWriter, low: Operand, high: Operand) -> Operand:
