@@ -55,6 +55,10 @@ def test_halves(module: Any, architecture: str) -> None:
     wanted = fused(fused(a, a, np.float16(0.3)), np.float16(0.7), a)
     for *_, found in runs(module, "half_constants", architecture, a, empty):
         assert np.array_equal(found, wanted)
+    given = a, np.zeros(64, np.int32), np.zeros(64)
+    for _, whole, doubles in runs(module, "half_as_others", architecture, *given):
+        assert np.array_equal(whole, np.where(a != 0, np.trunc(a), 100))
+        assert np.array_equal(doubles, 2 * a.astype(np.float64))
     wide = a.astype(np.float64)
     turned = np.sin(wide) + np.floor(wide) - np.cos(wide)
     for *_, found in runs(module, "half_turns", architecture, a, empty):

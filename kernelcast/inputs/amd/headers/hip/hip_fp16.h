@@ -7,8 +7,10 @@ struct __half {
   __half() = default;
   template <typename T, typename = kc_hip_if_number<T>>
   KC_HIP_BOTH __half(T x) : data((_Float16)x) {}
-  KC_HIP_BOTH operator _Float16() const { return data; }
-  KC_HIP_BOTH operator float() const { return (float)data; }
+  template <typename T, typename = kc_hip_if_number<T>>
+  KC_HIP_BOTH operator T() const {
+    return (T)data;
+  }
 };
 struct alignas(4) __half2 {
   __half x, y;
@@ -31,6 +33,11 @@ KC_HIP_HALF(+) KC_HIP_HALF(-) KC_HIP_HALF(*) KC_HIP_HALF(/)
   KC_HIP bool __hb##name##2(__half2 a, __half2 b) { return a.x op b.x && a.y op b.y; }
 KC_HIP_HALF(<, lt) KC_HIP_HALF(>, gt) KC_HIP_HALF(<=, le) KC_HIP_HALF(>=, ge)
 KC_HIP_HALF(==, eq) KC_HIP_HALF(!=, ne)
+#undef KC_HIP_HALF
+#define KC_HIP_HALF(op)                                                                \
+  KC_HIP_BOTH float &operator op(float &a, __half b) { return a op (float)b.data; }    \
+  KC_HIP_BOTH double &operator op(double &a, __half b) { return a op (double)b.data; }
+KC_HIP_HALF(+=) KC_HIP_HALF(-=) KC_HIP_HALF(*=) KC_HIP_HALF(/=)
 #undef KC_HIP_HALF
 KC_HIP_BOTH __half operator-(__half a) { return __half((_Float16)-a.data); }
 KC_HIP_BOTH __half2 operator-(__half2 a) { return {-a.x, -a.y}; }

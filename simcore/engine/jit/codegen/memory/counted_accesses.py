@@ -50,9 +50,8 @@ class CountedAccesses:
         used = int(np.count_nonzero(self.table))
         pc, stage, start, pattern = (np.empty(used, np.int32) for _ in range(4))
         taken = PatternCounts(pc, stage, start, pattern, np.empty(used, np.int64))
-        if used:
-            facts = _Facts(self._pc, self._start, self._pattern)
-            _take(self.table, facts, _Taken(pc, stage, start, pattern, taken.count))
+        facts = _Facts(self._pc, self._start, self._pattern)
+        _take(self.table, facts, _Taken(pc, stage, start, pattern, taken.count))
         return taken
 
 

@@ -32,6 +32,13 @@ KERNEL half_bounds(const __half2 *a, __half2 *b, __half *c) {
   b[i] = __builtin_bit_cast(__half2, y);
   c[i] = __builtin_fminf16(__builtin_fmaxf16(x.x - x.y, (_Float16)0), (_Float16)1);
 }
+KERNEL half_as_others(const __half *a, int *b, double *c) {
+  int i = threadIdx.x;
+  int whole = a[i];
+  b[i] = a[i] ? whole : 100;
+  c[i] = a[i];
+  c[i] += a[i];
+}
 KERNEL half_pairs(const __half2 *a, __half2 *b, float s) {
   int i = threadIdx.x;
   __half2 x = __hfma2(a[i], __float2half2_rn(s), __hneg2(__habs2(a[i])));
