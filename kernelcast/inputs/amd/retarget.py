@@ -14,8 +14,9 @@ _OF_TARGET = re.compile(
     r' "(?:target-cpu|target-features|tune-cpu|uniform-work-group-size|amdgpu-(?:no-[\w-]+'
     r'|waves-per-eu|agpr-alloc|memory-bound|wave-limiter))"(?:="[^"]*")?'
 )
-_APART = re.compile(r" noinline (?:optnone )?(?=[^{}\n]*\})")
-"""How functions are marked that compilers would call: here all are a part of their callers."""
+_APART = re.compile(r"^(attributes #\d+ = \{(?! [^\n]*\boptnone\b)[^\n]*) noinline ", re.MULTILINE)
+"""How functions are marked that compilers would call: here all are a part of their callers, but
+where nothing is to be optimised."""
 _VERSION = re.compile(r'!"amdhsa_code_object_version", i32 \d+')
 _CODE_OBJECT = '!"amdhsa_code_object_version", i32 500'
 _FLAGS = re.compile(r"^!llvm\.module\.flags = !\{(.*)\}$", re.MULTILINE)
@@ -25,7 +26,7 @@ _NUMBER = 1 << 20
 
 def retargeted(ir: str) -> str:
     """The module without what is of one processor, for code objects of version 5."""
-    plain = _APART.sub(" alwaysinline ", _OF_TARGET.sub("", ir))
+    plain = _APART.sub(r"\1 alwaysinline ", _OF_TARGET.sub("", ir))
     if _VERSION.search(plain):
         return _VERSION.sub(_CODE_OBJECT, plain)
     node = f"!{_NUMBER} = !{{i32 1, {_CODE_OBJECT}}}\n"

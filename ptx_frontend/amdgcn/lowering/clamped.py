@@ -18,8 +18,9 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
 __all__ = ["CLAMPED", "is_clamped_number", "lower_clamped_number"]
 
-_NUMBER = re.compile(r"v_(?!pk_|cmp|cvt_(?!f32_|f16_))\w+_f(?:32|16)")
-_HALF = "_f16"
+_SINGLE = re.compile(r"v_(?!pk_|cmp|cvt_(?!f32_))\w+_f32")
+_HALF = re.compile(r"v_(?:cvt_f16_\w+|(?!pk_|cmp|cvt_|fma_mix|dot|frexp_exp|pack)\w+_f16)")
+"""Instructions whose result is a single, and those whose result is a half."""
 _ASIDE = "v65534"
 """A register that no GPU has."""
 _WITHOUT_CARRY = 3
@@ -63,9 +64,11 @@ def _signed(mnemonic: str, site: Site) -> None:
 def is_clamped_number(site: Site) -> bool:
     """Whether a result of single or half precision is clamped, and nothing else done with it."""
     modifiers = site.instruction.modifiers
-    is_number = _NUMBER.search(site.opcode) is not None
-    is_whole = not (site.opcode.endswith(_HALF) and "op_sel" in modifiers)
-    return "clamp" in modifiers and is_number and is_whole and not {"mul", "div"} & set(modifiers)
+    if "clamp" not in modifiers or {"mul", "div"} & set(modifiers):
+        return False
+    if _HALF.fullmatch(site.opcode):
+        return "op_sel" not in modifiers
+    return _SINGLE.search(site.opcode) is not None
 
 
 def lower_clamped_number(site: Site, lower: Lowering) -> None:
@@ -74,7 +77,7 @@ def lower_clamped_number(site: Site, lower: Lowering) -> None:
     code.set_vector(_ASIDE, code.word(target))  # what `v_fmac` adds to
     aside = replace(site.instruction, operands=(_ASIDE, *sources))
     lower(replace(site, instruction=aside))
-    if site.opcode.endswith(_HALF):
+    if _HALF.fullmatch(site.opcode):
         half = code.compute("cvt.u16.u32", 16, code.word(_ASIDE))
         clamped = code.compute("add.sat.f16", 16, half, _ZERO)
         code.set_half(target, code.compute("cvt.u32.u16", 32, clamped))

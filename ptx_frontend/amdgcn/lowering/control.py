@@ -35,7 +35,8 @@ WAITS = frozenset(
 _OF_SCRATCH = "hwreg(HW_REG_FLAT_SCR_"
 """Registers of the hardware that say where the memory of work-items lies, which begins at zero."""
 _MODE = re.compile(r"hwreg\(HW_REG_MODE, (?P<first>\d+), \d+\), (?P<value>\w+)")
-_SUBNORMAL, _TO_NEAREST = 4, "0"
+_SUBNORMAL, _TO_NEAREST = range(4, 8), "0"
+"""Bits of the mode that say what subnormal numbers are, and the rounding that holds."""
 _RELEASED = "sendmsg(MSG_DEALLOC_VGPRS)"
 """The message of a wavefront that needs its registers no more."""
 BARRIERS = frozenset(("s_barrier", "s_barrier_wait"))
@@ -94,7 +95,9 @@ def _is_usual_mode(text: str) -> bool:
     mode = _MODE.search(text)
     if mode is None:
         return False
-    return int(mode["first"]) >= _SUBNORMAL or mode["value"] == _TO_NEAREST
+    first = int(mode["first"])
+    is_rounding = first < _SUBNORMAL.start
+    return first in _SUBNORMAL or (is_rounding and mode["value"] == _TO_NEAREST)
 
 
 def _trap(code: Writer) -> None:

@@ -23,6 +23,7 @@ _AXES = ("x", "y", "z")
 _THREAD = (Special.TID_X, Special.TID_Y, Special.TID_Z)
 _GROUP = (Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z)
 _BYTE, _NIBBLE = 8, 4
+_TICK_NS = 10
 _HINTS = (
     *("s.sleep", "s.setprio", "sched.barrier", "sched.group.barrier", "iglp.opt", "s.waitcnt"),
     *("s.nop", "s.prefetch.data"),
@@ -35,6 +36,12 @@ _OF_FLOAT_ONLY = {"exp2": "ex2.approx", "log": "lg2.approx"}
 
 def _special(which: Special) -> Handler:
     return lambda call: call.value(special(call, which))
+
+
+def _real_time(call: BuiltinCall) -> Value:
+    """Ticks of a clock of 100 MHz."""
+    now = special(call, Special.GLOBALTIMER)
+    return call.value(call.compute("div.u64", 64, now, Immediate(_TICK_NS)))
 
 
 def _barrier(call: BuiltinCall) -> None:
@@ -273,7 +280,8 @@ AMD_INTRINSICS: Mapping[str, Handler] = {
     "sad.u16": _differences(16),
     "msad.u8": _differences(_BYTE, is_masked=True),
     "alignbyte": _aligned_bytes,
-    **dict.fromkeys(("s.memtime", "s.memrealtime"), _special(Special.CLOCK64)),
+    "s.memtime": _special(Special.CLOCK64),
+    "s.memrealtime": _real_time,
     "ubfe": _field("u"),
     "sbfe": _field("s"),
 }

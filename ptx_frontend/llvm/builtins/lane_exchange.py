@@ -32,6 +32,7 @@ __all__ = [
 
 _DISTANCES = (1, 2, 4, 8, 16, 32)
 _NARROWEST_WARP = 8
+_WIDE = (Special.CLOCK64, Special.GLOBALTIMER)
 
 
 class Scan(Enum):
@@ -110,7 +111,7 @@ class Combination:
 
 def special(call: BuiltinCall, which: Special) -> Register:
     """Emits the read of a special register."""
-    register = call.code.register(64 if which is Special.CLOCK64 else 32)
+    register = call.code.register(64 if which in _WIDE else 32)
     call.code.move(register, SpecialRegister(which))
     return register
 

@@ -44,11 +44,11 @@ def _element(site: Site, names: list[str], type_: str, number: int, lane: Operan
     return code.compute("cvt.f32.f16", 32, code.compute("cvt.u16.u32", 16, moved))
 
 
-def _at_first(site: Site) -> list[Operand]:
-    """What the products are added to: a number for each result, or one for all."""
+def _at_first(site: Site, is_double: bool = False) -> list[Operand]:
+    """Words that the products are added to: those of each result, or of one number for all."""
     count = len(site.code.names(site.operands[0]))
-    words = site.code.source(site.operands[3])
-    return list(words) if len(words) == count else words[:1] * count
+    words = site.code.source(site.operands[3], is_double=is_double)
+    return list(words) * (count // len(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _mfma(name: str, site: Site) -> None:
     form = form_of(name, len(a))
     controls = (int(site.instruction.modifiers.get(name, "0")) for name in _CONTROLS)
     guard, code.guard = code.guard, None
-    sums = _at_first(site)
+    sums = _at_first(site, form.sum == "f64")
     if form.sum == "f64":
         pairs = zip(sums[::2], sums[1::2], strict=True)
         sums = [code.joined(low, high) for low, high in pairs]
@@ -187,6 +187,8 @@ def _wmma_of_halves(type_: str, site: Site) -> None:
     RDNA 3 has one in each register, in the upper half where it says so, RDNA 4 two.
     """
     code = site.code
+    if "." in site.operands[3]:
+        raise code.refused(f"operand {site.operands[3]!r} of halves")
     layout, is_upper = _Layout(site, 16), _is_upper(site)
     guard, code.guard = code.guard, None
     words = [code.word(name) for name in code.names(site.operands[0])]

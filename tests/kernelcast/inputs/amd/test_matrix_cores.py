@@ -194,6 +194,26 @@ def test_products(tmp_path: Path, name: str) -> None:
         check(kernel, *given, results_in_lanes(form, wanted))
 
 
+@pytest.mark.parametrize("name", ["f64.16x16x4f64", "f64.4x4x4f64", "f32.16x16x4f32"])
+def test_products_that_are_added_to_a_constant(tmp_path: Path, name: str) -> None:
+    """The number 1 of the width of the sums, which is no register."""
+    form = FORMS[name]
+    a, b, c = matrices(form)
+    count, of_llvm = form.results, form.sum[0]
+    sums = of_llvm if count == 1 else f"<{count} x {of_llvm}>"
+    ones = "1.0" if count == 1 else f"<{', '.join([f'{of_llvm} 1.0'] * count)}>"
+    file = tmp_path / "k.ll"
+    file.write_text(form.text((0, 0, 0)).replace(f"{sums} %vc,", f"{sums} {ones},"))
+    loaded = kc.load(file)
+    assert isinstance(loaded.native, GeneratedCode)
+    assert " 1.0" in loaded.native.code("multiply", "gfx90a").assembly
+    wanted = results_in_lanes(form, (a.astype(np.float64) @ b + 1).astype(c.dtype))
+    given = in_lanes(form, a), in_lanes(form, b.transpose(0, 2, 1)), results_in_lanes(form, c)
+    kernel = RunnableKernel(loaded.native.amd_kernel("multiply", "gfx90a"))
+    for chosen in (loaded["multiply"], kernel):
+        check(chosen, *given, wanted)
+
+
 @pytest.mark.parametrize(
     ("name", "size", "which"),
     [("f32.32x32x1f32", 1, 1), ("f32.16x16x4f16", 1, 0), ("i32.4x4x4i8", 3, 5)],

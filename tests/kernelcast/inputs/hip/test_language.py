@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,22 @@ def test_halves_from_zero_to_one(module: Any, architecture: str) -> None:
     for _, found, differences in runs(module, "half_bounds", architecture, *given):
         assert np.array_equal(found, pairs)
         assert np.array_equal(differences, np.clip(half[::2] - half[1::2], 0, 1))
+
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("architecture", WIDTHS)
+def test_conversions_from_zero_to_one(module: Any, architecture: str) -> None:
+    """Results that are clamped where a half becomes a single, and a single a half."""
+    a, b = HALVES[:64], SINGLES[:64]
+    sums = np.float32(a) * np.float32(a) + b
+    pairs = np.stack([np.clip(sums, 0, 1).astype(np.float16), np.full(64, 2, np.float16)], 1)
+    results = np.zeros(64, np.float32), np.zeros(64, np.float16), np.zeros(128, np.float16)
+    for _, _, singles, halves, joined in runs(
+        module, "half_and_single_bounds", architecture, a, b, *results
+    ):
+        assert np.array_equal(singles, np.clip(a.astype(np.float32), 0, 1))
+        assert np.array_equal(halves, np.clip(b.astype(np.float16), 0, 1))
+        np.testing.assert_allclose(joined.reshape(64, 2), pairs, rtol=1e-3)
 
 
 @pytest.mark.drawn(2)
@@ -247,3 +264,21 @@ def test_quotients_of_sources_for_gfx803(tmp_path: Path) -> None:
     kernel = RunnableKernel(loaded.native.amd_kernel("k", "gfx803"))
     kernel.run(grid=1, block=64, args=[a], warp_width=64)
     assert np.array_equal(a[:64], wanted)
+
+
+def test_ticks_are_those_of_100_mhz(module: Any) -> None:
+    """Ten times fewer than the nanoseconds of the reference engine, in both forms."""
+    for kernel in (module["ticks"], RunnableKernel(module.native.amd_kernel("ticks", "gfx90a"))):
+        found, before = np.zeros(64, np.uint64), time.monotonic_ns() // 10
+        kernel.run(grid=1, block=64, args=[found], engine="reference", warp_width=64)
+        assert np.all((found >= before) & (found <= time.monotonic_ns() // 10))
+
+
+def test_what_is_not_to_be_optimised(tmp_path: Path) -> None:
+    """Kernels of `-O0` are marked `noinline optnone`, which belong together."""
+    file = tmp_path / "k.cl"
+    file.write_text("__kernel void k(__global float *a) { a[get_global_id(0)] *= 2; }\n")
+    loaded = kc.load(file, options=["-O0"])
+    assert isinstance(loaded.native, GeneratedCode)
+    assert "optnone" in loaded.native.text
+    assert "s_endpgm" in loaded.native.code("k", "gfx90a").assembly

@@ -39,6 +39,16 @@ KERNEL half_as_others(const __half *a, int *b, double *c) {
   c[i] = a[i];
   c[i] += a[i];
 }
+KERNEL half_and_single_bounds(const __half *a, const float *b, float *c, __half *d, __half2 *e) {
+  int i = threadIdx.x;
+  c[i] = fminf(fmaxf((float)a[i], 0.0f), 1.0f);
+  _Float16 x = (_Float16)b[i];
+  d[i] = __builtin_fminf16(__builtin_fmaxf16(x, (_Float16)0), (_Float16)1);
+  half_pair pair = {(_Float16)a[i], 2};
+  float sum = (float)pair.x * (float)pair.x + b[i];
+  pair.x = (_Float16)fminf(fmaxf(sum, 0.0f), 1.0f);
+  e[i] = __builtin_bit_cast(__half2, pair);
+}
 KERNEL half_pairs(const __half2 *a, __half2 *b, float s) {
   int i = threadIdx.x;
   __half2 x = __hfma2(a[i], __float2half2_rn(s), __hneg2(__habs2(a[i])));
@@ -114,6 +124,7 @@ KERNEL counters(int *a) {
   a[threadIdx.x] *= 2;
   a[threadIdx.x + 64] = clock64() >= start && wall_clock64() >= then;
 }
+KERNEL ticks(unsigned long long *a) { a[threadIdx.x] = __builtin_amdgcn_s_memrealtime(); }
 KERNEL lanes_that_take_part(int *a) {
   int i = threadIdx.x;
   if (a[i] & 1) a[i] = __popcll(__activemask()) * 100 + __popcll(__match_any(a[i] & 6));
